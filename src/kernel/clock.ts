@@ -1,0 +1,10 @@
+// Clock: time as everything below `app` sees it. The real one stands in `app`; tests and the simulator bring theirs.
+
+export interface Clock {
+  /** Milliseconds since the epoch. */
+  now(): number;
+  /** Calls back once, at or after `delayMs` milliseconds (at most 2^31 - 1) from now. Returns the way to call it off. */
+  after(delayMs: number, callback: () => void): () => void;
+  /** Calls back after the events that are already due: the pause between two passes, in which the host breathes. */
+  soon(callback: () => void): void;
+}

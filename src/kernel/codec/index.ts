@@ -1,0 +1,19 @@
+// The codec: every value between a flow and the log passes through here.
+//
+// `toWire` cuts a value off from the program and refuses what cannot be kept; `fromWire` gives a fresh copy of it.
+// The live flow gets the same copy as a replay. `packRecord` and `unpackRecord` are the bytes in between.
+// The table of what is kept, and how, is docs/values.md.
+
+export { describeValue } from "./describe.js";
+export { type Difference, firstDifference, sameWire } from "./difference.js";
+export { failureToWire } from "./failure.js";
+export { fromWire } from "./from-wire.js";
+export { packRecord, unpackRecord } from "./record.js";
+export { Special, type Wire, type WireObject } from "./special.js";
+export {
+  toWire,
+  VALUE_BYTES_MAX,
+  VALUE_DEPTH_MAX,
+  VALUE_LIMITS,
+  type ValueLimits,
+} from "./to-wire.js";

@@ -1,0 +1,58 @@
+// Records: wires as bytes. Bytes are the contract, so every record decodes alone and by these settings for ever.
+//
+// Owns       one packer.
+// Leaves     meaning to special.ts, framing (format version, batch) to the store.
+//
+// R1  A record refers to nothing outside itself: no shared structures, no record extension, no bundled strings.
+// R2  Any bytes at all decode to a wire or throw RECORD_UNREADABLE, in time and memory linear in their number.
+// R3  Decoded bytes lie in memory of their own, never in a page of the database.
+
+import { addExtension, Packr } from "msgpackr";
+import { HeddleError } from "../errors.js";
+import { checkRecord } from "./check-record.js";
+import { Special, type Wire } from "./special.js";
+import { SPECIAL_TYPE, specialFrom } from "./special-format.js";
+
+addExtension({ Class: Special, type: SPECIAL_TYPE, write: ({ parts }: Special) => parts, read: specialFrom });
+
+const reader = { type: SPECIAL_TYPE, read: specialFrom };
+
+const packer = new Packr({
+  useRecords: false,
+  bundleStrings: false,
+  structuredClone: false,
+  moreTypes: false,
+  // Without it objects are limited to 65,535 keys, and take two bytes more each.
+  variableMapSize: true,
+  // A plain object that has a key `toJSON` is data like any other.
+  useToJSON: false,
+  copyBuffers: true,
+  // A 64-bit integer is a bigint only where a number would not be exact. (The option's type has not heard of it.)
+  int64AsType: "auto" as "bigint",
+  encodeUndefinedAsNil: false,
+});
+
+/**
+ * The bytes of a record. They may share a block of memory with other records and are never written again; whoever
+ * keeps small records for long copies them.
+ */
+export function packRecord(body: Wire): Uint8Array {
+  return packer.pack(body);
+}
+
+export function unpackRecord(bytes: Uint8Array): Wire {
+  checkRecord(bytes);
+  // msgpackr has one table of extensions for the whole process. Should the application have claimed our type for a
+  // class of its own, its data suffers; the log must not. (A store in one field: this costs next to nothing.)
+  addExtension(reader);
+  try {
+    return packer.unpack(bytes) as Wire;
+  } catch (error) {
+    throw new HeddleError(
+      "RECORD_UNREADABLE",
+      `A record of ${bytes.length} bytes cannot be decoded: ${error instanceof Error ? error.message : "unknown"}. ` +
+        "The log may be damaged, or was written by a newer heddle.",
+      { cause: error, details: { bytes: bytes.length } },
+    );
+  }
+}

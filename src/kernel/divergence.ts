@@ -1,0 +1,134 @@
+// Divergence: the words for a replay that met something else than what its log recorded.
+
+import { firstDifference, type Wire } from "./codec/index.js";
+import { HeddleError } from "./errors.js";
+import type { EventOf, EventType, ExecutionEvent } from "./events.js";
+
+/** How the flow's code differs from its log. */
+export type Divergence =
+  | { readonly kind: "other"; readonly recorded: ExecutionEvent; readonly attempted: ExecutionEvent }
+  | { readonly kind: "unreached"; readonly recorded: ExecutionEvent; readonly how: "returned" | "threw" | "waits" };
+
+/** The error that sets an execution aside. Nothing was appended; the old code can go on with it. */
+export function divergenceError(executionId: string, position: number, divergence: Divergence): HeddleError {
+  const recorded = label(divergence.recorded);
+  const details = { executionId, position, recorded };
+  const where = `Execution ${executionId} diverged at position ${position}`;
+  const remedy =
+    "Deploy the code that started it, or register the new code under a new flow version; nothing was recorded.";
+  switch (divergence.kind) {
+    case "unreached": {
+      const how = {
+        returned: "the flow returned before reaching it",
+        threw: "the flow threw before reaching it",
+        waits: "the flow waits for something else and never reaches it",
+      }[divergence.how];
+      return new HeddleError("REPLAY_DIVERGED", `${where}: the log has ${recorded}, but ${how}. ${remedy}`, { details });
+    }
+    case "other": {
+      const attempted = label(divergence.attempted);
+      const difference = fieldDifference(divergence.recorded, divergence.attempted);
+      const field = difference
+        ? ` They differ at ${difference.path}: recorded ${difference.recorded}, attempted ${difference.attempted}.`
+        : "";
+      const hint = difference ? ambientHint(difference.values) : "";
+      return new HeddleError(
+        "REPLAY_DIVERGED",
+        `${where}: the log has ${recorded}, the code attempted ${attempted}.${field}${hint} ${remedy}`,
+        { details: { ...details, attempted, ...(difference && { field: difference.path }) } },
+      );
+    }
+  }
+}
+
+/** A short name for one entry of a log. */
+export function label(event: ExecutionEvent): string {
+  switch (event.type) {
+    case "STEP_STARTED":
+    case "STEP_COMPLETED":
+    case "STEP_FAILED":
+    case "STEP_RETRIED":
+      return `${event.type} ${event.stepId}`;
+    case "DECISION_RECORDED":
+    case "DECISION_FAILED":
+      return `${event.type} ${event.decisionId}`;
+    case "EXECUTION_SUSPENDED":
+      return event.kind === "sleep" ? `a sleep (${event.gateId})` : `EXECUTION_SUSPENDED on ${event.on}`;
+    case "GATE_EVENT":
+    case "DOMAIN_EVENT":
+    case "EFFECT_EVENT":
+    case "STREAM_DELTA":
+      return `event ${event.name}`;
+    case "VALUE_RECORDED":
+      return `ctx.${event.name}()`;
+    case "SURFACE_PATCH":
+      return `SURFACE_PATCH ${event.operation} ${event.key}`;
+    case "GATE_TIMED_OUT":
+    case "TIMER_FIRED":
+    case "EXECUTION_RESUMED":
+      return `${event.type} ${event.gateId}`;
+    case "EXECUTION_STARTED":
+    case "EXECUTION_COMPLETED":
+    case "EXECUTION_FAILED":
+    case "EXECUTION_CANCELLED":
+      return event.type;
+  }
+}
+
+interface FieldDifference {
+  readonly path: string;
+  readonly recorded: string;
+  readonly attempted: string;
+  readonly values: readonly [unknown, unknown];
+}
+
+/** What a request is matched on, kind by kind, in the order in which a difference is looked for. */
+const MATCHED_FIELDS: { readonly [K in EventType]?: readonly (keyof EventOf<K>)[] } = {
+  STEP_STARTED: ["stepId", "kind", "input"],
+  EXECUTION_SUSPENDED: ["on", "kind", "correlationKey"],
+  DOMAIN_EVENT: ["name", "payload"],
+  STREAM_DELTA: ["name", "delta", "done"],
+  SURFACE_PATCH: ["operation", "key", "surface", "value"],
+};
+
+function fieldDifference(recorded: ExecutionEvent, attempted: ExecutionEvent): FieldDifference | undefined {
+  if (recorded.type !== attempted.type) return undefined;
+  const before: Readonly<Record<string, Wire>> = { ...recorded };
+  const after: Readonly<Record<string, Wire>> = { ...attempted };
+  for (const field of MATCHED_FIELDS[recorded.type] ?? []) {
+    const difference = firstDifference(before[field], after[field]);
+    if (difference) return { ...difference, path: difference.path.replace(/^value/, field) };
+  }
+  return undefined;
+}
+
+const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/i;
+const YEAR_2001 = 1e12;
+
+/**
+ * When both values look like the same ambient source read twice, the usual mistake is reading it in the flow's body.
+ * A guess, and worded as one: clocks give numbers around now, randomness fractions or UUIDs.
+ */
+function ambientHint([recorded, attempted]: readonly [unknown, unknown]): string {
+  const both = (is: (value: unknown) => boolean): boolean => is(recorded) && is(attempted);
+  if (both((value) => value instanceof Date || (typeof value === "number" && value > YEAR_2001)) || both(isTimestampText)) {
+    return " Both look like readings of a clock: use ctx.now() instead of Date.now() or new Date().";
+  }
+  if (both((value) => typeof value === "number" && value > 0 && value < 1)) {
+    return " Both look like random fractions: use ctx.random() instead of Math.random().";
+  }
+  if (both((value) => typeof value === "string" && UUID.test(value))) {
+    return " Both hold a UUID: use ctx.uuid() instead of crypto.randomUUID().";
+  }
+  if (both((value) => typeof value === "string" && /\d{13}/.test(value))) {
+    return " Both hold a number like a timestamp: use ctx.now() instead of Date.now().";
+  }
+  if (both((value) => typeof value === "string" && /0\.\d{6,}/.test(value))) {
+    return " Both hold a random fraction: use ctx.random() instead of Math.random().";
+  }
+  return "";
+}
+
+function isTimestampText(value: unknown): boolean {
+  return typeof value === "string" && /\d{4}-\d{2}-\d{2}T\d{2}:\d{2}/.test(value);
+}

@@ -1,0 +1,135 @@
+// Errors: one base class, one documented union of codes.
+//
+// Callers branch on `code`; messages are for people and may change. A code is never renamed or reused. Subclasses
+// exist only where a caller handles the error differently (a typed failure carries a payload, a lock names its owner).
+
+/** What each code means, and whether trying the same call again later can succeed. */
+export const ERROR_CODES = {
+  // Configuration and definitions
+  CONFIG_INVALID: { retryable: false, meaning: "an option of defineConfig or of a definition is missing or malformed" },
+  CONFIG_OPTION_MOVED: { retryable: false, meaning: "an option stands at the top level; the message names its group" },
+  DEFINITION_CONFLICT: { retryable: false, meaning: "two different flows, steps or effects share one name" },
+  // The boundary of the runtime
+  ID_INVALID: { retryable: false, meaning: "an id is empty, malformed, or over its limit in UTF-8 bytes" },
+  INPUT_INVALID: { retryable: false, meaning: "an input does not satisfy its schema" },
+  OUTPUT_INVALID: { retryable: false, meaning: "a result does not satisfy its schema" },
+  FLOW_UNKNOWN: { retryable: false, meaning: "no flow is registered under this id and version" },
+  EXECUTION_UNKNOWN: { retryable: false, meaning: "no execution has this id" },
+  EXECUTION_CONFLICT: { retryable: false, meaning: "the id is taken by an execution with another flow or input" },
+  EXECUTION_ENDED: { retryable: false, meaning: "the execution has completed, failed or been cancelled" },
+  EXECUTION_FAILED: { retryable: false, meaning: "result() of an execution whose flow failed; the cause is its error" },
+  EXECUTION_CANCELLED: { retryable: false, meaning: "the execution was cancelled" },
+  EXECUTION_SET_ASIDE: { retryable: true, meaning: "the execution cannot run with the code at hand; it keeps its log" },
+  RUNTIME_CLOSED: { retryable: false, meaning: "the runtime is closing or closed" },
+  RUNTIME_NOT_STARTED: { retryable: true, meaning: "the runtime was built with autostart: false and not started" },
+  // Gates
+  GATE_NOT_OPEN: { retryable: true, meaning: "no open gate has this name; early signals are not kept" },
+  GATE_AMBIGUOUS: { retryable: false, meaning: "several open gates have this name and the resume names none of them" },
+  GATE_ALREADY_RESOLVED: { retryable: false, meaning: "another resume or the timeout got there first" },
+  GATE_TIMED_OUT: { retryable: false, meaning: "thrown in the flow: nobody resolved the gate within its timeout" },
+  RESUME_PAYLOAD_INVALID: { retryable: false, meaning: "a resume payload does not satisfy the gate's schema" },
+  // Effects
+  EFFECT_UNKNOWN: { retryable: false, meaning: "no effect is registered under this toolId" },
+  EFFECT_TIMED_OUT: { retryable: true, meaning: "an attempt ran longer than its timeoutMs" },
+  STEP_FAILED: { retryable: false, meaning: "a step failed with something that was not an Error" },
+  TYPED_FAILURE: { retryable: false, meaning: "an effect failed on a channel it declared" },
+  // The flow's own code
+  STEP_ID_REUSED: { retryable: false, meaning: "one run issued the same step id twice" },
+  CONTEXT_MISUSED: { retryable: false, meaning: "ctx was used outside its flow's turn, for example in a step's body" },
+  FOREIGN_AWAIT: { retryable: false, meaning: "a flow waits for something that is not in its log" },
+  REPLAY_DIVERGED: { retryable: true, meaning: "the flow's code does not match what its log recorded" },
+  // Values and records
+  VALUE_NOT_RECORDABLE: { retryable: false, meaning: "a value of a kind the log cannot keep; the message has its path" },
+  VALUE_TOO_LARGE: { retryable: false, meaning: "a value over the configured size" },
+  RECORD_UNREADABLE: { retryable: false, meaning: "a record of the log cannot be decoded" },
+  // Storage
+  FORMAT_UNSUPPORTED: { retryable: false, meaning: "the directory was written by another format version" },
+  DIRECTORY_UNKNOWN: { retryable: false, meaning: "there is no heddle log at this path" },
+  PARTITION_LOCKED: { retryable: true, meaning: "another living runtime owns the directory" },
+  STORAGE_FAILED: { retryable: true, meaning: "the store could not commit or read" },
+  INVARIANT_BROKEN: { retryable: false, meaning: "a bug in heddle: please report it with the message" },
+} as const satisfies Record<string, { retryable: boolean; meaning: string }>;
+
+export type HeddleErrorCode = keyof typeof ERROR_CODES;
+
+export interface HeddleErrorOptions {
+  readonly cause?: unknown;
+  /** Facts a program may want: ids, limits, positions. Never payloads or secrets. */
+  readonly details?: Readonly<Record<string, unknown>>;
+}
+
+/** The base of every error heddle throws or records. */
+export class HeddleError extends Error {
+  override name = "HeddleError";
+  readonly code: HeddleErrorCode;
+  readonly details: Readonly<Record<string, unknown>>;
+
+  constructor(code: HeddleErrorCode, message: string, options: HeddleErrorOptions = {}) {
+    super(message, "cause" in options ? { cause: options.cause } : undefined);
+    this.code = code;
+    this.details = options.details ?? {};
+  }
+
+  get retryable(): boolean {
+    return ERROR_CODES[this.code].retryable;
+  }
+}
+
+/** Thrown by `resume()` for a payload its gate's schema refuses. Nothing was appended; the gate is still open. */
+export class ResumePayloadValidationError extends HeddleError {
+  override name = "ResumePayloadValidationError";
+  readonly issues: readonly ValidationIssue[];
+
+  constructor(message: string, issues: readonly ValidationIssue[], details: Record<string, unknown>) {
+    super("RESUME_PAYLOAD_INVALID", message, { details: { ...details, issues } });
+    this.issues = issues;
+  }
+}
+
+/** One complaint of a schema: where, and what is wrong there. */
+export interface ValidationIssue {
+  readonly path: string;
+  readonly message: string;
+}
+
+/** Thrown when a directory (or one of its partitions) is owned by another living runtime. */
+export class PartitionLockedError extends HeddleError {
+  override name = "PartitionLockedError";
+
+  constructor(directory: string, owner: { pid: number; host: string; since: number } | undefined) {
+    const who = owner
+      ? `process ${owner.pid} on ${owner.host} (since ${new Date(owner.since).toISOString()})`
+      : "another runtime";
+    super(
+      "PARTITION_LOCKED",
+      `${directory} is owned by ${who}. Stop that process, close that runtime, or open another directory.`,
+      { details: { directory, ...(owner && { owner }) } },
+    );
+  }
+}
+
+/**
+ * A declared domain outcome of an effect: schema drift, not found, quota. Recorded with its payload and served on
+ * replay, so a flow may branch on it.
+ */
+export class TypedFailure extends HeddleError {
+  override name = "TypedFailure";
+  readonly channel: string;
+  readonly payload: unknown;
+
+  constructor(channel: string, payload: unknown, message = `failed on channel ${channel}`) {
+    super("TYPED_FAILURE", message, { details: { channel } });
+    this.channel = channel;
+    this.payload = payload;
+  }
+}
+
+/** A broken rule of our own. Labels (`P2`) are those of the module headers. */
+export function invariant(condition: unknown, label: string, detail: string): asserts condition {
+  if (!condition) throw new HeddleError("INVARIANT_BROKEN", `${label}: ${detail}`, { details: { label } });
+}
+
+/** Whether `error` is a heddle error of the given code, also when it came back from a log or another thread. */
+export function hasCode(error: unknown, code: HeddleErrorCode): boolean {
+  return typeof error === "object" && error !== null && (error as { code?: unknown }).code === code;
+}

@@ -1,0 +1,342 @@
+// Events: the vocabulary of an execution's log, one row of the table per kind.
+//
+// An event is stored as a row `[code, ...fields]`; `code` and the order of `fields` are the format, so rows of the
+// table are only ever appended to, never reordered. What programs see is the envelope, with the guide's names and
+// payloads: a gate's resolution and a domain event appear under the name the user gave them.
+
+import { z } from "zod";
+import type { Wire } from "./codec/index.js";
+import { HeddleError } from "./errors.js";
+import type { FoldedState, GateStatus } from "./state.js";
+
+/** The version of the event vocabulary; recorded in every record of the log. */
+export const EVENT_SCHEMA_VERSION = 1;
+
+export type TaskKind = "step" | "llm" | "agent" | "tool" | "ui" | "memory" | "human" | "plan" | "a2a";
+export type PatchOperation = "set" | "merge" | "append";
+export type ResumeReason = "event" | "timeout" | "timer";
+export type RetryReason = "failed" | "recovered";
+
+/** The fields of every kind. A value that came from user code is a `Wire`: already isolated and recordable. */
+interface EventFields {
+  EXECUTION_STARTED: { flowId: string; flowVersion: string; input: Wire; flags: readonly number[] };
+  STEP_STARTED: { stepId: string; input: Wire; kind: TaskKind; toolId: string | undefined };
+  STEP_RETRIED: { stepId: string; attempt: number; reason: RetryReason; dueAt: number; error: Wire };
+  STEP_COMPLETED: { stepId: string; output: Wire };
+  STEP_FAILED: { stepId: string; error: Wire; channel: string | undefined; payload: Wire };
+  DECISION_RECORDED: { decisionId: string; choice: Wire; source: string | undefined; rationale: Wire };
+  DECISION_FAILED: { decisionId: string; error: Wire };
+  VALUE_RECORDED: { name: string; value: Wire };
+  EXECUTION_SUSPENDED: {
+    gateId: string;
+    kind: "event" | "sleep";
+    on: string;
+    wakeAt: number | undefined;
+    correlationKey: string | undefined;
+  };
+  GATE_EVENT: { name: string; gateId: string; payload: Wire };
+  GATE_TIMED_OUT: { gateId: string; on: string };
+  TIMER_FIRED: { gateId: string };
+  EXECUTION_RESUMED: { gateId: string; reason: ResumeReason; requestId: string | undefined };
+  DOMAIN_EVENT: { name: string; payload: Wire };
+  STREAM_DELTA: { name: string; delta: string; done: boolean };
+  SURFACE_PATCH: { operation: PatchOperation; key: string; value: Wire; surface: string | undefined };
+  EXECUTION_COMPLETED: { output: Wire };
+  EXECUTION_FAILED: { error: Wire };
+  EXECUTION_CANCELLED: { reason: string };
+  EFFECT_EVENT: { stepId: string; name: string; payload: Wire };
+}
+
+export type EventType = keyof EventFields;
+export type EventOf<K extends EventType> = K extends EventType ? { readonly type: K } & Readonly<EventFields[K]> : never;
+/** One event without its position: a discriminated union on `type`. */
+export type ExecutionEvent = { [K in EventType]: EventOf<K> }[EventType];
+
+/** One event as programs see it. `sequence` is zero-based and dense in one execution. */
+export interface EventEnvelope {
+  readonly executionId: string;
+  readonly sequence: number;
+  readonly type: string;
+  readonly timestamp: number;
+  readonly payload: unknown;
+}
+
+/** Where an event stands in its log. */
+export interface EventPosition {
+  readonly sequence: number;
+  readonly timestamp: number;
+}
+
+interface KindRow<K extends EventType> {
+  /** The number stored in the log. */
+  readonly code: number;
+  /** The event schema version that brought this kind. */
+  readonly since: number;
+  /** Field names in stored order: the keys of `schema`, which are checked when a record is verified. */
+  readonly schema: z.ZodObject<{ [F in keyof EventFields[K]]-?: z.ZodType<EventFields[K][F]> }>;
+  /** What the event does to a state the fold owns; position and status are the fold's own business. */
+  readonly fold: (state: FoldedState, event: EventOf<K>, at: EventPosition) => void;
+}
+
+const wire = z.custom<Wire>(() => true);
+const text = z.string();
+const optionalText = z.string().optional();
+const count = z.number().int().nonnegative();
+const nothing = (): void => {};
+
+/** One row per kind; a new kind does not compile until its row is complete. */
+export const EVENT_KINDS: { readonly [K in EventType]: KindRow<K> } = {
+  EXECUTION_STARTED: {
+    code: 1,
+    since: 1,
+    schema: z.object({ flowId: text, flowVersion: text, input: wire, flags: z.array(count) }),
+    fold: (state, event, at) => {
+      state.flowId = event.flowId;
+      state.flowVersion = event.flowVersion;
+      state.input = event.input;
+      state.startedAt = at.timestamp;
+    },
+  },
+  STEP_STARTED: {
+    code: 2,
+    since: 1,
+    schema: z.object({
+      stepId: text,
+      input: wire,
+      kind: z.enum(["step", "llm", "agent", "tool", "ui", "memory", "human", "plan", "a2a"]),
+      toolId: optionalText,
+    }),
+    fold: (state, event, at) => {
+      state.openSteps++;
+      state.frames[event.stepId] = {
+        stepId: event.stepId,
+        status: "started",
+        attempts: 1,
+        input: event.input,
+        output: undefined,
+        error: undefined,
+        channel: undefined,
+        payload: undefined,
+        startedAt: at.timestamp,
+        endedAt: undefined,
+      };
+    },
+  },
+  STEP_RETRIED: {
+    code: 3,
+    since: 1,
+    schema: z.object({
+      stepId: text,
+      attempt: count,
+      reason: z.enum(["failed", "recovered"]),
+      dueAt: z.number(),
+      error: wire,
+    }),
+    fold: (state, event) => {
+      const frame = state.frames[event.stepId];
+      if (frame) frame.attempts = event.attempt;
+    },
+  },
+  STEP_COMPLETED: {
+    code: 4,
+    since: 1,
+    schema: z.object({ stepId: text, output: wire }),
+    fold: (state, event, at) => {
+      const frame = endFrame(state, event.stepId, "completed", at);
+      if (frame) frame.output = event.output;
+    },
+  },
+  STEP_FAILED: {
+    code: 5,
+    since: 1,
+    schema: z.object({ stepId: text, error: wire, channel: optionalText, payload: wire }),
+    fold: (state, event, at) => {
+      const frame = endFrame(state, event.stepId, "failed", at);
+      if (!frame) return;
+      frame.error = event.error;
+      frame.channel = event.channel;
+      frame.payload = event.payload;
+    },
+  },
+  DECISION_RECORDED: {
+    code: 6,
+    since: 1,
+    schema: z.object({ decisionId: text, choice: wire, source: optionalText, rationale: wire }),
+    fold: (state, event) => {
+      state.decisions[event.decisionId] = event.choice;
+    },
+  },
+  DECISION_FAILED: {
+    code: 7,
+    since: 1,
+    schema: z.object({ decisionId: text, error: wire }),
+    fold: nothing,
+  },
+  VALUE_RECORDED: { code: 8, since: 1, schema: z.object({ name: text, value: wire }), fold: nothing },
+  EXECUTION_SUSPENDED: {
+    code: 9,
+    since: 1,
+    schema: z.object({
+      gateId: text,
+      kind: z.enum(["event", "sleep"]),
+      on: text,
+      wakeAt: z.number().optional(),
+      correlationKey: optionalText,
+    }),
+    fold: (state, event, at) => {
+      state.openGates++;
+      state.gates[event.gateId] = {
+        gateId: event.gateId,
+        kind: event.kind,
+        on: event.on,
+        status: "open",
+        wakeAt: event.wakeAt,
+        correlationKey: event.correlationKey,
+        requestId: undefined,
+        payload: undefined,
+        openedAt: at.timestamp,
+        closedAt: undefined,
+      };
+    },
+  },
+  GATE_EVENT: {
+    code: 10,
+    since: 1,
+    schema: z.object({ name: text, gateId: text, payload: wire }),
+    fold: (state, event, at) => {
+      closeGate(state, event.gateId, "resolved", at);
+      const gate = state.gates[event.gateId];
+      if (gate) gate.payload = event.payload;
+    },
+  },
+  GATE_TIMED_OUT: {
+    code: 11,
+    since: 1,
+    schema: z.object({ gateId: text, on: text }),
+    fold: (state, event, at) => closeGate(state, event.gateId, "timedOut", at),
+  },
+  TIMER_FIRED: {
+    code: 12,
+    since: 1,
+    schema: z.object({ gateId: text }),
+    fold: (state, event, at) => closeGate(state, event.gateId, "resolved", at),
+  },
+  EXECUTION_RESUMED: {
+    code: 13,
+    since: 1,
+    schema: z.object({ gateId: text, reason: z.enum(["event", "timeout", "timer"]), requestId: optionalText }),
+    fold: (state, event) => {
+      const gate = state.gates[event.gateId];
+      if (gate) gate.requestId = event.requestId;
+    },
+  },
+  DOMAIN_EVENT: { code: 14, since: 1, schema: z.object({ name: text, payload: wire }), fold: nothing },
+  STREAM_DELTA: {
+    code: 15,
+    since: 1,
+    schema: z.object({ name: text, delta: text, done: z.boolean() }),
+    fold: nothing,
+  },
+  SURFACE_PATCH: {
+    code: 16,
+    since: 1,
+    schema: z.object({
+      operation: z.enum(["set", "merge", "append"]),
+      key: text,
+      value: wire,
+      surface: optionalText,
+    }),
+    fold: nothing,
+  },
+  EXECUTION_COMPLETED: {
+    code: 17,
+    since: 1,
+    schema: z.object({ output: wire }),
+    fold: (state, event) => {
+      state.output = event.output;
+      state.status = "completed";
+    },
+  },
+  EXECUTION_FAILED: {
+    code: 18,
+    since: 1,
+    schema: z.object({ error: wire }),
+    fold: (state, event) => {
+      state.error = event.error;
+      state.status = "failed";
+    },
+  },
+  EXECUTION_CANCELLED: {
+    code: 19,
+    since: 1,
+    schema: z.object({ reason: text }),
+    fold: (state, event) => {
+      state.reason = event.reason;
+      state.status = "cancelled";
+    },
+  },
+  EFFECT_EVENT: {
+    code: 20,
+    since: 1,
+    schema: z.object({ stepId: text, name: text, payload: wire }),
+    fold: nothing,
+  },
+};
+
+function endFrame(state: FoldedState, stepId: string, status: "completed" | "failed", at: EventPosition) {
+  const frame = state.frames[stepId];
+  if (!frame || frame.status !== "started") return undefined;
+  state.openSteps--;
+  frame.status = status;
+  frame.endedAt = at.timestamp;
+  return frame;
+}
+
+function closeGate(state: FoldedState, gateId: string, status: GateStatus, at: EventPosition): void {
+  const gate = state.gates[gateId];
+  if (!gate || gate.status !== "open") return;
+  state.openGates--;
+  gate.status = status;
+  gate.closedAt = at.timestamp;
+}
+
+const EVENT_TYPES = Object.keys(EVENT_KINDS) as EventType[];
+const FIELDS = Object.fromEntries(EVENT_TYPES.map((type) => [type, Object.keys(EVENT_KINDS[type].schema.shape)]));
+const TYPE_OF_CODE = new Map(EVENT_TYPES.map((type) => [EVENT_KINDS[type].code, type]));
+
+/** Names a flow may not give to a gate or a domain event, because the log uses them itself. */
+export const RESERVED_EVENT_NAMES: ReadonlySet<string> = new Set(EVENT_TYPES);
+
+/** The stored form of an event. Trailing absent fields are dropped. */
+export function eventToRow(event: ExecutionEvent): unknown[] {
+  const fields = FIELDS[event.type]!;
+  const values = event as unknown as Record<string, unknown>;
+  let count = fields.length;
+  while (count > 0 && values[fields[count - 1]!] === undefined) count--;
+  // Of its exact length: a literal that is pushed to grows to seventeen slots, and there is a row for every event.
+  const stored = new Array<unknown>(count + 1);
+  stored[0] = EVENT_KINDS[event.type].code;
+  for (let i = 0; i < count; i++) stored[i + 1] = values[fields[i]!];
+  return stored;
+}
+
+/** The event of a stored row; throws RECORD_UNREADABLE for a row that no version of heddle wrote. */
+export function eventFromRow(stored: unknown): ExecutionEvent {
+  const type = Array.isArray(stored) ? TYPE_OF_CODE.get(stored[0] as number) : undefined;
+  if (!type) throw new HeddleError("RECORD_UNREADABLE", "a stored event has no known kind");
+  const fields = FIELDS[type]!;
+  const event: Record<string, unknown> = { type };
+  for (let i = 0; i < fields.length; i++) event[fields[i]!] = (stored as unknown[])[i + 1];
+  return event as unknown as ExecutionEvent;
+}
+
+/** Checks every field of an event against its kind's schema: for logs that come from outside, and for `verify`. */
+export function checkEvent(event: ExecutionEvent): void {
+  const checked = EVENT_KINDS[event.type].schema.safeParse(event);
+  if (checked.success) return;
+  const [issue] = checked.error.issues;
+  throw new HeddleError(
+    "RECORD_UNREADABLE",
+    `a stored ${event.type} is malformed at ${issue?.path.join(".")}: ${issue?.message}`,
+  );
+}

@@ -1,0 +1,718 @@
+// FlowRun: one pass of a flow's code over its log, from the top: first along what is recorded, then beyond it.
+//
+// Owns       the position in the recorded events, the open operations (steps, gates, decisions), what was appended.
+// Leaves     when to run, what time it is and where effects go to the actor; it never does I/O.
+// Talks to   the flow through FlowContext; the actor reads `appended` and `commands` after each turn.
+//
+// R1  The n-th request of the code is compared with the n-th recorded request; a mismatch ends this run, appends nothing.
+// R2  Outcomes are handed to the flow one at a time, in log order, the flow being quiet before each.
+// R3  Live and replayed runs hand over equal values: always decoded from the wire, never the caller's own object.
+// R4  A flow that waits is left with a pending promise; nothing is ever thrown through it to stop it.
+// R5  No promise of ours is ever an unhandled rejection.
+
+import { failureToWire, fromWire, sameWire, toWire, type ValueLimits, type Wire } from "./codec/index.js";
+import type { DecideOptions, DecideScope, ExecutionContext, SuspendOptions } from "./context.js";
+import { type Divergence, divergenceError } from "./divergence.js";
+import { HeddleError, TypedFailure } from "./errors.js";
+import { type EventOf, type ExecutionEvent, type PatchOperation, RESERVED_EVENT_NAMES } from "./events.js";
+import type { RegisteredFlow } from "./flow.js";
+import { checkId } from "./ids.js";
+import { parseWith } from "./schema.js";
+import type { ExecutableTask } from "./task.js";
+
+/** Randomness for `ctx.random()` and `ctx.uuid()`; what it gives is recorded. */
+export interface Entropy {
+  random(): number;
+  uuid(): string;
+}
+
+/** What the flow asks of the world; carried out after the turn's events are durable, deciders excepted. */
+export type Command =
+  | { readonly kind: "requestEffect"; readonly stepId: string }
+  | { readonly kind: "consultDecider"; readonly decisionId: string; readonly decider: Decider; readonly options: DecideOptions }
+  | { readonly kind: "armTimer"; readonly gateId: string; readonly wakeAt: number };
+
+export type Decider = (scope: DecideScope) => unknown;
+
+/** How the run stands once the flow is quiet. */
+export type RunPhase =
+  | { readonly kind: "open" }
+  | { readonly kind: "completed"; readonly output: Wire }
+  | { readonly kind: "failed"; readonly error: Wire }
+  | { readonly kind: "diverged"; readonly error: HeddleError };
+
+/** Events that settle something the flow waits for. */
+export type OutcomeEvent = EventOf<
+  "STEP_COMPLETED" | "STEP_FAILED" | "DECISION_RECORDED" | "DECISION_FAILED" | "GATE_EVENT" | "GATE_TIMED_OUT" | "TIMER_FIRED"
+>;
+
+interface Deferred {
+  readonly promise: Promise<unknown>;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+/** A step in flight, as the actor needs it to dispatch it. */
+export interface OpenStep {
+  readonly stepId: string;
+  readonly task: ExecutableTask;
+  readonly input: Wire;
+  /** Counts the issues of this id in this run, from 1; only an id that failed can be issued again. */
+  readonly issue: number;
+  /** The attempt that is running or due, counted from 1. */
+  readonly attempt: number;
+  /** Attempts that ended in a failure; attempts a crash cut short are not failures. */
+  readonly failures: number;
+  /** When a waiting retry is due; undefined when the attempt may have been dispatched. */
+  readonly retryAt: number | undefined;
+}
+
+/** A step id this run has issued. Input and promise are dropped once nothing can ask for them. */
+interface StepEntry extends OpenStep {
+  phase: "pending" | "completed" | "failed" | "failedOnChannel";
+  input: Wire;
+  attempt: number;
+  failures: number;
+  retryAt: number | undefined;
+  deferred: Deferred | undefined;
+  failure: TypedFailure | undefined;
+}
+
+interface OpenGate {
+  readonly kind: "event" | "sleep";
+  readonly on: string;
+  readonly correlationKey: string | undefined;
+  readonly wakeAt: number | undefined;
+  readonly deferred: Deferred;
+}
+
+interface OpenDecision {
+  readonly decider: Decider;
+  readonly options: DecideOptions;
+  readonly deferred: Deferred;
+  consulted: boolean;
+}
+
+const OPEN: RunPhase = { kind: "open" };
+const NO_EVENTS: readonly ExecutionEvent[] = [];
+const NO_GATES: ReadonlyMap<string, OpenGate> = new Map();
+const ignore = (): void => {};
+
+export interface FlowRunOptions {
+  readonly executionId: string;
+  readonly flow: RegisteredFlow;
+  /** The whole log so far, EXECUTION_STARTED first. */
+  readonly history: readonly ExecutionEvent[];
+  readonly entropy: Entropy;
+  readonly limits: ValueLimits;
+  readonly host: FlowRunHost;
+}
+
+/** What a run needs of whoever runs it. */
+export interface FlowRunHost {
+  /** The flow ended outside a turn; the run's phase tells how. */
+  strayed(): void;
+}
+
+export class FlowRun {
+  readonly executionId: string;
+  readonly flow: RegisteredFlow;
+  phase: RunPhase = OPEN;
+  /** What live requests appended since the actor last took it. */
+  appended: ExecutionEvent[] = [];
+  commands: Command[] = [];
+  /** Steps issued and not settled. */
+  openSteps = 0;
+
+  readonly #entropy: Entropy;
+  readonly #limits: ValueLimits;
+  readonly #host: FlowRunHost;
+  readonly #steps = new Map<string, StepEntry>();
+  // Most flows open no gate and decide nothing, so these are made when first needed.
+  #gates: Map<string, OpenGate> | undefined;
+  #gateCounts: Map<string, number> | undefined;
+  #decisions: Map<string, OpenDecision> | undefined;
+  #history: readonly ExecutionEvent[];
+  #position = 1;
+  #turn = false;
+  #ended = false;
+  #now = 0;
+
+  constructor(options: FlowRunOptions) {
+    this.executionId = options.executionId;
+    this.flow = options.flow;
+    this.#history = options.history;
+    this.#entropy = options.entropy;
+    this.#limits = options.limits;
+    this.#host = options.host;
+  }
+
+  get replaying(): boolean {
+    return this.#position < this.#history.length;
+  }
+
+  /** The gates that are open, by gate id. */
+  get gates(): ReadonlyMap<string, OpenGate> {
+    return this.#gates ?? NO_GATES;
+  }
+
+  /** Whether the flow waits for nothing but gates: no step in flight, no decision to come. */
+  get parked(): boolean {
+    return this.openSteps === 0 && !this.deciding && this.gates.size > 0;
+  }
+
+  /** Whether a decision is to come. Nothing durable stands for it, so only this very run can hear of it. */
+  get deciding(): boolean {
+    return this.#decisions !== undefined && this.#decisions.size > 0;
+  }
+
+  // ── The actor's side ──────────────────────────────────────────────────────────────────────────────────────────
+
+  // Until `endTurn` the flow may use its context. The caller lets the flow run to quiet in between.
+  #beginTurn(now: number): void {
+    this.#turn = true;
+    this.#now = now;
+  }
+
+  /** Calls the flow's code for the first time, with the context through which it talks to this run. */
+  start(context: ExecutionContext, now: number): void {
+    const [started] = this.#history;
+    if (started?.type !== "EXECUTION_STARTED") {
+      throw new HeddleError("RECORD_UNREADABLE", `The log of ${this.executionId} does not begin with EXECUTION_STARTED.`);
+    }
+    if (!this.replaying) this.#dropHistory();
+    this.#beginTurn(now);
+    try {
+      const running = this.flow.runner(context, fromWire(started.input));
+      Promise.resolve(running).then(this.#returned, this.#threw);
+    } catch (error) {
+      this.#threw(error); // a runner that is not async
+    }
+  }
+
+  /**
+   * While replaying: hands the next recorded outcome to the flow (R2). Called with the flow quiet; returns false when
+   * there was none to hand over, because the log is used up or the run has diverged.
+   */
+  deliverRecorded(now: number): boolean {
+    const recorded = this.#nextRecorded();
+    if (recorded === undefined || this.phase.kind !== "open") return false;
+    if (!isOutcome(recorded) || !this.#awaits(recorded)) {
+      this.#diverge({ kind: "unreached", recorded, how: "waits" });
+      return false;
+    }
+    this.#accept();
+    this.#beginTurn(now);
+    this.#settle(recorded);
+    return true;
+  }
+
+  /** Hands a live outcome, already appended by the actor, to the flow. */
+  deliver(outcome: OutcomeEvent, now: number): void {
+    this.#beginTurn(now);
+    this.#settle(outcome);
+  }
+
+  /** Whether the flow is waiting for this outcome. */
+  awaitsStep(stepId: string): boolean {
+    return this.#steps.get(stepId)?.phase === "pending";
+  }
+
+  awaitsDecision(decisionId: string): boolean {
+    return this.#decisions?.has(decisionId) ?? false;
+  }
+
+  /**
+   * Closes a turn, the flow being quiet. A flow that waits for nothing the log knows would wait for ever: it fails with
+   * FOREIGN_AWAIT instead. Once the log is used up, deciders that no record answers are to be consulted.
+   */
+  endTurn(): void {
+    this.#turn = false;
+    if (this.phase.kind !== "open" || this.replaying) return;
+    if (this.openSteps === 0 && this.gates.size === 0 && !this.#decisions?.size) {
+      this.#end({ kind: "failed", error: toWire(this.#foreignAwait()) });
+      return;
+    }
+    for (const [decisionId, decision] of this.#decisions ?? []) {
+      if (decision.consulted) continue;
+      decision.consulted = true;
+      this.commands.push({ kind: "consultDecider", decisionId, decider: decision.decider, options: decision.options });
+    }
+  }
+
+  /** A step that is issued and not settled. */
+  openStep(stepId: string): OpenStep | undefined {
+    const entry = this.#steps.get(stepId);
+    return entry?.phase === "pending" ? entry : undefined;
+  }
+
+  /** Every step that is issued and not settled: what a recovered execution has to see to. */
+  allOpenSteps(): OpenStep[] {
+    const open: OpenStep[] = [];
+    if (this.openSteps === 0) return open;
+    for (const entry of this.#steps.values()) {
+      if (entry.phase === "pending") open.push(entry);
+    }
+    return open;
+  }
+
+  /** Takes note of a retry, recorded earlier or appended just now. */
+  noteRetry(retry: EventOf<"STEP_RETRIED">): void {
+    const entry = this.#steps.get(retry.stepId);
+    if (!entry) return;
+    entry.attempt = retry.attempt;
+    if (retry.reason === "failed") entry.failures++;
+    entry.retryAt = retry.reason === "failed" ? retry.dueAt : undefined;
+  }
+
+  /** Ends the run from outside (cancelled, passivated). The flow is left waiting (R4). */
+  abandon(): void {
+    this.#ended = true;
+    this.#turn = false;
+  }
+
+  // ── The flow's side, through FlowContext ──────────────────────────────────────────────────────────────────────
+
+  execute(task: ExecutableTask, input: unknown): Promise<unknown> {
+    const refusal = this.#refusal();
+    if (refusal) return refusal;
+    try {
+      checkId("step id", task.id);
+      if (!isTextOrAbsent(task.toolId) || !isTextOrAbsent(task.kind)) throw notText(`The toolId and the kind of step ${task.id}`);
+      const wire = toWire(parseWith(task.inputSchema, input, "INPUT_INVALID", "input of step", task.id), this.#limits);
+      const earlier = this.#steps.get(task.id);
+      if (earlier) {
+        if (earlier.phase === "failedOnChannel" && sameWire(earlier.input, wire)) return rejected(earlier.failure);
+        // An untyped failure may be issued again: the flow caught it and tries once more.
+        if (earlier.phase !== "failed") throw this.#reused(task.id);
+      }
+      const isNew = this.#request({
+        type: "STEP_STARTED",
+        stepId: task.id,
+        input: wire,
+        kind: task.kind ?? "step",
+        toolId: task.toolId,
+      });
+      const deferred = defer();
+      this.#steps.set(task.id, {
+        phase: "pending",
+        stepId: task.id,
+        task,
+        input: wire,
+        deferred,
+        failure: undefined,
+        issue: (earlier?.issue ?? 0) + 1,
+        attempt: 1,
+        failures: 0,
+        retryAt: undefined,
+      });
+      this.openSteps++;
+      if (isNew) this.commands.push({ kind: "requestEffect", stepId: task.id });
+      return deferred.promise;
+    } catch (error) {
+      return rejected(error);
+    }
+  }
+
+  decide(id: string, decider: Decider, options: DecideOptions = {}): Promise<unknown> {
+    const refusal = this.#refusal();
+    if (refusal) return refusal;
+    try {
+      checkId("decision id", id);
+      if (!isTextOrAbsent(options.source)) throw notText(`The source of decision ${id}`);
+      if (this.#decisions?.has(id)) throw this.#reused(id);
+      const deferred = defer();
+      // Not recorded until decided: a decider has no effect on the world, so a crash before that just asks it again.
+      (this.#decisions ??= new Map()).set(id, { decider, options, deferred, consulted: false });
+      return deferred.promise;
+    } catch (error) {
+      return rejected(error);
+    }
+  }
+
+  suspend(options: SuspendOptions): Promise<unknown> {
+    const refusal = this.#refusal();
+    if (refusal) return refusal;
+    try {
+      this.#checkEventName("suspend's `on`", options.on);
+      if (options.correlationKey !== undefined) checkId("correlationKey", options.correlationKey);
+      const wakeAt = options.timeout === undefined ? undefined : this.#dueTime("suspend's timeout", options.timeout);
+      return this.#openGate("event", options.on, wakeAt, options.correlationKey);
+    } catch (error) {
+      return rejected(error);
+    }
+  }
+
+  sleep(durationMs: number): Promise<unknown> {
+    const refusal = this.#refusal();
+    if (refusal) return refusal;
+    try {
+      return this.#openGate("sleep", "sleep", this.#dueTime("sleep's duration", durationMs), undefined);
+    } catch (error) {
+      return rejected(error);
+    }
+  }
+
+  emit(name: string, payload: unknown): void {
+    if (this.#inert()) return;
+    this.#checkEventName("event type", name);
+    this.#request({ type: "DOMAIN_EVENT", name, payload: toWire(payload, this.#limits) });
+  }
+
+  stream(name: string, delta: string, done: boolean): void {
+    if (this.#inert()) return;
+    this.#checkEventName("event type", name);
+    if (typeof delta !== "string") {
+      throw new HeddleError("INPUT_INVALID", `ctx.stream(${name}): delta must be a string, not ${typeof delta}.`);
+    }
+    this.#request({ type: "STREAM_DELTA", name, delta, done: Boolean(done) });
+  }
+
+  patch(operation: PatchOperation, key: string, value: unknown, surface: string | undefined): void {
+    if (this.#inert()) return;
+    checkId("surface key", key);
+    this.#request({ type: "SURFACE_PATCH", operation, key, value: toWire(value, this.#limits), surface });
+  }
+
+  now(): number {
+    return this.#sample("now", () => this.#now);
+  }
+
+  random(): number {
+    return this.#sample("random", () => this.#entropy.random());
+  }
+
+  uuid(): string {
+    return this.#sample("uuid", () => this.#entropy.uuid());
+  }
+
+  // ── Matching and settling ─────────────────────────────────────────────────────────────────────────────────────
+
+  /** R1: the one way a request enters the log. Returns whether it did; if not, it stands there already. */
+  #request(attempted: ExecutionEvent): boolean {
+    const recorded = this.#nextRecorded();
+    if (recorded === undefined) {
+      this.appended.push(attempted);
+      return true;
+    }
+    if (matches(recorded, attempted)) this.#accept();
+    else this.#diverge({ kind: "other", recorded, attempted });
+    return false;
+  }
+
+  /** A value drawn from outside: taken once, then the record's to say. Synchronous, so it is no outcome of a turn. */
+  #sample<T extends number | string>(name: string, take: () => T): T {
+    if (this.#inert()) return take();
+    const recorded = this.#nextRecorded();
+    if (recorded?.type === "VALUE_RECORDED" && recorded.name === name) {
+      this.#accept();
+      return recorded.value as T;
+    }
+    const value = take();
+    this.#request({ type: "VALUE_RECORDED", name, value });
+    return value;
+  }
+
+  #openGate(kind: "event" | "sleep", on: string, wakeAt: number | undefined, correlationKey: string | undefined): Promise<unknown> {
+    this.#gateCounts ??= new Map();
+    const ordinal = this.#gateCounts.get(on) ?? 0;
+    this.#gateCounts.set(on, ordinal + 1);
+    const gateId = `${on}#${ordinal}`;
+    const recorded = this.#nextRecorded();
+    const isNew = this.#request({ type: "EXECUTION_SUSPENDED", gateId, kind, on, wakeAt, correlationKey });
+    // The recorded due time stands, whatever the code computes on replay (C-REP-04, C-SUS-04).
+    const due = recorded?.type === "EXECUTION_SUSPENDED" ? recorded.wakeAt : wakeAt;
+    const deferred = defer();
+    (this.#gates ??= new Map()).set(gateId, { kind, on, correlationKey, wakeAt: due, deferred });
+    if (isNew && due !== undefined) this.commands.push({ kind: "armTimer", gateId, wakeAt: due });
+    return deferred.promise;
+  }
+
+  #awaits(outcome: OutcomeEvent): boolean {
+    switch (outcome.type) {
+      case "STEP_COMPLETED":
+      case "STEP_FAILED":
+        return this.awaitsStep(outcome.stepId);
+      case "DECISION_RECORDED":
+      case "DECISION_FAILED":
+        return this.awaitsDecision(outcome.decisionId);
+      case "GATE_EVENT":
+      case "GATE_TIMED_OUT":
+      case "TIMER_FIRED":
+        return this.gates.has(outcome.gateId);
+    }
+  }
+
+  #settle(outcome: OutcomeEvent): void {
+    switch (outcome.type) {
+      case "STEP_COMPLETED": {
+        const entry = this.#steps.get(outcome.stepId)!;
+        this.openSteps--;
+        entry.phase = "completed";
+        entry.deferred!.resolve(fromWire(outcome.output));
+        entry.input = entry.deferred = undefined;
+        return;
+      }
+      case "STEP_FAILED": {
+        const entry = this.#steps.get(outcome.stepId)!;
+        this.openSteps--;
+        if (outcome.channel === undefined) {
+          entry.phase = "failed";
+          fail(entry.deferred!, fromWire(outcome.error));
+          entry.input = undefined;
+        } else {
+          entry.phase = "failedOnChannel";
+          entry.failure = typedFailure(outcome);
+          fail(entry.deferred!, entry.failure);
+        }
+        entry.deferred = undefined;
+        return;
+      }
+      case "DECISION_RECORDED":
+      case "DECISION_FAILED": {
+        const { deferred } = this.#decisions!.get(outcome.decisionId)!;
+        this.#decisions!.delete(outcome.decisionId);
+        if (outcome.type === "DECISION_RECORDED") deferred.resolve(fromWire(outcome.choice));
+        else fail(deferred, fromWire(outcome.error));
+        return;
+      }
+      case "GATE_EVENT":
+      case "GATE_TIMED_OUT":
+      case "TIMER_FIRED": {
+        const { deferred } = this.#gates!.get(outcome.gateId)!;
+        this.#gates!.delete(outcome.gateId);
+        if (outcome.type === "GATE_EVENT") deferred.resolve(fromWire(outcome.payload));
+        else if (outcome.type === "TIMER_FIRED") deferred.resolve(undefined);
+        else fail(deferred, gateTimedOut(outcome));
+        return;
+      }
+    }
+  }
+
+  // ── Endings ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+  #returned = (value: unknown): void => {
+    if (this.#ended) return;
+    if (!this.#turn) return this.#strayed(this.#foreignAwait());
+    if (this.#unreached("returned")) return;
+    try {
+      const { id, outputSchema } = this.flow.definition;
+      const output = toWire(parseWith(outputSchema, value, "OUTPUT_INVALID", "result of flow", id), this.#limits);
+      this.#end({ kind: "completed", output });
+    } catch (error) {
+      this.#end({ kind: "failed", error: failureToWire(error) });
+    }
+  };
+
+  #threw = (error: unknown): void => {
+    if (this.#ended) return;
+    if (!this.#turn) return this.#strayed(error);
+    if (this.#unreached("threw")) return;
+    this.#end({ kind: "failed", error: failureToWire(error) });
+  };
+
+  /**
+   * The flow ended outside a turn, moved by something its log does not know. A replay would not find that again, so the
+   * execution fails now, whatever it still waits for.
+   */
+  #strayed(error: unknown): void {
+    this.#end({ kind: "failed", error: failureToWire(error) });
+    this.#host.strayed();
+  }
+
+  /** Whether the log goes on where the flow has ended. */
+  #unreached(how: "returned" | "threw"): boolean {
+    const recorded = this.#nextRecorded();
+    if (recorded) this.#diverge({ kind: "unreached", recorded, how });
+    return recorded !== undefined;
+  }
+
+  #diverge(divergence: Divergence): void {
+    this.#end({ kind: "diverged", error: divergenceError(this.executionId, this.#position, divergence) });
+    this.appended = [];
+    this.commands = [];
+  }
+
+  #end(phase: RunPhase): void {
+    this.phase = phase;
+    this.#ended = true;
+  }
+
+  // ── Guards ────────────────────────────────────────────────────────────────────────────────────────────────────
+
+  /**
+   * For calls that give a promise: a flow that goes on after its run has ended waits for ever (R4). A call from outside
+   * the turn is refused, also once the run has ended: a step's body that waited for ever would never settle.
+   */
+  #refusal(): Promise<never> | undefined {
+    if (!this.#turn) return rejected(this.#misused());
+    return this.#ended ? new Promise(ignore) : undefined;
+  }
+
+  /** For calls that give none. */
+  #inert(): boolean {
+    if (!this.#turn) throw this.#misused();
+    return this.#ended;
+  }
+
+  #misused(): HeddleError {
+    return new HeddleError(
+      "CONTEXT_MISUSED",
+      `ctx of execution ${this.executionId} was used outside its flow's turn. Inside a step's body use the second ` +
+        "argument of the handler instead; in the flow await only what ctx gave you, and wrap other awaits in a step or ctx.decide.",
+      { details: { executionId: this.executionId } },
+    );
+  }
+
+  #foreignAwait(): HeddleError {
+    return new HeddleError(
+      "FOREIGN_AWAIT",
+      `The flow of execution ${this.executionId} waits for something its log does not know: it is no step, gate, timer ` +
+        "or decision. Move I/O and timers of the flow's body into a step, ctx.sleep or ctx.decide.",
+      { details: { executionId: this.executionId } },
+    );
+  }
+
+  #reused(id: string): HeddleError {
+    return new HeddleError(
+      "STEP_ID_REUSED",
+      `Execution ${this.executionId} issued the id ${id} a second time in one run. Ids name results: in a loop or a ` +
+        `branch give each issue its own, for example \`\${id}#\${i}\` (${id}#1).`,
+      { details: { executionId: this.executionId, id } },
+    );
+  }
+
+  #checkEventName(field: string, name: unknown): asserts name is string {
+    checkId(field, name);
+    if (RESERVED_EVENT_NAMES.has(name)) {
+      throw new HeddleError("ID_INVALID", `${field} ${name} is a name the log uses itself; choose another.`, { details: { field } });
+    }
+  }
+
+  /** The absolute due time of a duration. Not-a-number and infinite are refused; past means at once. */
+  #dueTime(field: string, durationMs: number): number {
+    if (typeof durationMs !== "number" || Number.isNaN(durationMs)) {
+      throw new HeddleError("INPUT_INVALID", `${field} must be a number of milliseconds, not ${String(durationMs)}.`);
+    }
+    const due = this.#now + Math.max(0, Math.ceil(durationMs));
+    if (due > LATEST_DUE_TIME) {
+      throw new HeddleError("INPUT_INVALID", `${field} of ${durationMs} ms ends after the last date there is; to wait for ever suspend without a timeout.`);
+    }
+    return due;
+  }
+
+  /** The recorded entry that is next, past the markers; undefined once the log is used up. */
+  #nextRecorded(): ExecutionEvent | undefined {
+    for (; this.replaying; this.#position++) {
+      const recorded = this.#history[this.#position]!;
+      if (!MARKERS.has(recorded.type)) return recorded;
+      if (recorded.type === "STEP_RETRIED") this.noteRetry(recorded);
+    }
+    this.#dropHistory();
+    return undefined;
+  }
+
+  #accept(): void {
+    this.#position++;
+    if (!this.replaying) this.#dropHistory();
+  }
+
+  #dropHistory(): void {
+    this.#history = NO_EVENTS;
+    this.#position = 0;
+  }
+}
+
+/** The last instant a Date can hold, ECMA-262 section 21.4.1.1. */
+const LATEST_DUE_TIME = 8.64e15;
+
+/** Entries nobody requested in the flow's code and nobody waits for: they tell readers what happened in between. */
+const MARKERS: ReadonlySet<ExecutionEvent["type"]> = new Set(["EXECUTION_RESUMED", "STEP_RETRIED", "EFFECT_EVENT"]);
+
+const OUTCOMES: ReadonlySet<ExecutionEvent["type"]> = new Set<OutcomeEvent["type"]>([
+  "STEP_COMPLETED",
+  "STEP_FAILED",
+  "DECISION_RECORDED",
+  "DECISION_FAILED",
+  "GATE_EVENT",
+  "GATE_TIMED_OUT",
+  "TIMER_FIRED",
+]);
+
+function isOutcome(event: ExecutionEvent): event is OutcomeEvent {
+  return OUTCOMES.has(event.type);
+}
+
+/** Whether a request is the recorded one: kind, name and input. Due times and values drawn are the record's to say. */
+function matches(recorded: ExecutionEvent, attempted: ExecutionEvent): boolean {
+  if (recorded.type === "STEP_STARTED" && attempted.type === "STEP_STARTED") {
+    return recorded.stepId === attempted.stepId && recorded.kind === attempted.kind && sameWire(recorded.input, attempted.input);
+  }
+  if (recorded.type === "EXECUTION_SUSPENDED" && attempted.type === "EXECUTION_SUSPENDED") {
+    return recorded.gateId === attempted.gateId && recorded.kind === attempted.kind && recorded.correlationKey === attempted.correlationKey;
+  }
+  if (recorded.type === "DOMAIN_EVENT" && attempted.type === "DOMAIN_EVENT") {
+    return recorded.name === attempted.name && sameWire(recorded.payload, attempted.payload);
+  }
+  if (recorded.type === "STREAM_DELTA" && attempted.type === "STREAM_DELTA") {
+    return recorded.name === attempted.name && recorded.delta === attempted.delta && recorded.done === attempted.done;
+  }
+  if (recorded.type === "SURFACE_PATCH" && attempted.type === "SURFACE_PATCH") {
+    return (
+      recorded.operation === attempted.operation &&
+      recorded.key === attempted.key &&
+      recorded.surface === attempted.surface &&
+      sameWire(recorded.value, attempted.value)
+    );
+  }
+  if (recorded.type === "VALUE_RECORDED" && attempted.type === "VALUE_RECORDED") return recorded.name === attempted.name;
+  return false;
+}
+
+// What enters the log as it stands has to be text, whatever a program without types hands over: a record that cannot
+// be written would fail the commit of everybody in the pass.
+function isTextOrAbsent(value: unknown): boolean {
+  return value === undefined || typeof value === "string";
+}
+
+function notText(what: string): HeddleError {
+  return new HeddleError("INPUT_INVALID", `${what} must be text where it is given.`);
+}
+
+/** The failure as the flow catches it. Its message and stack are the recorded ones, the same on every replay (R3). */
+function typedFailure({ channel, payload, error }: EventOf<"STEP_FAILED">): TypedFailure {
+  const recorded = fromWire(error);
+  const failure = new TypedFailure(channel ?? "", fromWire(payload), recorded instanceof Error ? recorded.message : undefined);
+  if (recorded instanceof Error && recorded.stack !== undefined) failure.stack = recorded.stack;
+  return failure;
+}
+
+function gateTimedOut({ on, gateId }: EventOf<"GATE_TIMED_OUT">): HeddleError {
+  const details = { on, gateId };
+  const error = new HeddleError("GATE_TIMED_OUT", `Nobody resolved the gate ${on} within its timeout.`, { details });
+  // Where it was made says nothing about the flow, and differs between a live run and a replay (R3).
+  error.stack = `${error.name}: ${error.message}`;
+  return error;
+}
+
+function defer(): Deferred {
+  let resolve!: (value: unknown) => void;
+  let reject!: (reason: unknown) => void;
+  const promise = new Promise<unknown>((onValue, onError) => {
+    resolve = onValue;
+    reject = onError;
+  });
+  return { promise, resolve, reject };
+}
+
+// R5: a handler stands before the rejection, so a flow may start a step, do something else, and await it later.
+function fail(deferred: Deferred, error: unknown): void {
+  deferred.promise.catch(ignore);
+  deferred.reject(error);
+}
+
+function rejected(error: unknown): Promise<never> {
+  const promise = Promise.reject(error);
+  promise.catch(ignore);
+  return promise;
+}

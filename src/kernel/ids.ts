@@ -1,0 +1,94 @@
+// Ids and names: their one limit, their stable hash, and new execution ids.
+//
+// Every name a user gives (execution, step, gate, correlation key, decision, event, surface) has the same limit, counted
+// in UTF-8 bytes, so that any of them can be a key of the store and the rule needs no table to remember.
+
+import { HeddleError } from "./errors.js";
+
+/** The limit of every id and name, in UTF-8 bytes. LMDB keys end at 1,978; the rest is room for our own prefixes. */
+export const ID_BYTES_MAX = 1024;
+
+/** Refuses an id that is not a string, is empty, is over the limit, or could not be told apart once stored. */
+export function checkId(field: string, value: unknown): asserts value is string {
+  if (typeof value !== "string") throw invalid(field, `must be a string, not ${value === null ? "null" : typeof value}`);
+  if (value.length === 0) throw invalid(field, "must not be empty");
+  // A UTF-16 unit takes at most three bytes, so short ids need no counting.
+  if (value.length * 3 > ID_BYTES_MAX) {
+    const bytes = Buffer.byteLength(value);
+    if (bytes > ID_BYTES_MAX) {
+      throw invalid(field, `is ${bytes} bytes long in UTF-8; the limit is ${ID_BYTES_MAX}`, { bytes });
+    }
+  }
+  if (value === "__proto__" || !value.isWellFormed() || value.includes("\0")) {
+    throw invalid(field, "must be well-formed text without NUL, and not __proto__");
+  }
+}
+
+function invalid(field: string, complaint: string, details: Record<string, unknown> = {}): HeddleError {
+  return new HeddleError("ID_INVALID", `${field} ${complaint}.`, {
+    details: { field, limitBytes: ID_BYTES_MAX, ...details },
+  });
+}
+
+/** The partition of an execution: FNV-1a over the id's UTF-16 units. Part of the format: it never changes. */
+export function partitionOf(executionId: string, partitions: number): number {
+  if (partitions === 1) return 0;
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < executionId.length; i++) {
+    hash ^= executionId.charCodeAt(i);
+    hash = Math.imul(hash, 0x01000193);
+  }
+  return (hash >>> 0) % partitions;
+}
+
+/** A source of randomness: fills the array and returns it, as `crypto.getRandomValues` does. */
+export type FillRandom = (bytes: Uint8Array) => Uint8Array;
+
+/**
+ * A source of new execution ids: UUID version 7 (RFC 9562), monotonic within one millisecond. Their order in time keeps
+ * the id index append-only, which random ids would scatter over all its pages (docs/adr/0001-log-layout.md).
+ */
+export function createIdSource(now: () => number, fillRandom: FillRandom): () => string {
+  const pool = new Uint8Array(8 * 256);
+  const text = Buffer.alloc(36);
+  let used = pool.length;
+  let millisecond = 0;
+  let counter = 0;
+  return () => {
+    const time = Math.floor(now()); // a host's clock may give fractions
+    if (time > millisecond) {
+      millisecond = time;
+      counter = 0;
+    } else if (++counter > 0xfff) {
+      // More than 4,096 ids in a millisecond, or a clock set back: run ahead of it rather than repeat.
+      millisecond++;
+      counter = 0;
+    }
+    if (used === pool.length) {
+      fillRandom(pool);
+      used = 0;
+    }
+    // xxxxxxxx-xxxx-7ccc-vrrr-rrrrrrrrrrrr: 48 bits of time, version and counter, variant and 62 random bits.
+    writeHex(text, 0, Math.floor(millisecond / 0x10000), 8);
+    text[8] = DASH;
+    writeHex(text, 9, millisecond % 0x10000, 4);
+    text[13] = DASH;
+    writeHex(text, 14, 0x7000 | counter, 4);
+    text[18] = DASH;
+    writeHex(text, 19, ((pool[used]! & 0x3f) | 0x80) * 0x100 + pool[used + 1]!, 4);
+    text[23] = DASH;
+    for (let i = 2; i < 8; i++) writeHex(text, 20 + 2 * i, pool[used + i]!, 2);
+    used += 8;
+    return text.toString("latin1");
+  };
+}
+
+const DASH = 0x2d;
+const DIGITS = Buffer.from("0123456789abcdef");
+
+function writeHex(text: Buffer, offset: number, value: number, digits: number): void {
+  for (let i = offset + digits - 1; i >= offset; i--) {
+    text[i] = DIGITS[value % 16]!;
+    value = Math.floor(value / 16);
+  }
+}

@@ -1,0 +1,112 @@
+export type { Clock } from "./clock.js";
+export {
+  failureToWire,
+  fromWire,
+  sameWire,
+  toWire,
+  VALUE_LIMITS,
+  type ValueLimits,
+  type Wire,
+} from "./codec/index.js";
+export {
+  type CheckedBranch,
+  type DecideOptions,
+  type DecideScope,
+  type ExecutionContext,
+  type ParallelBranch,
+  type ParallelOptions,
+  type ParallelResults,
+  type SurfaceEmitter,
+  type SuspendOptions,
+  surface,
+  type WorkflowContext,
+} from "./context.js";
+export { envelopesOf } from "./envelope.js";
+export {
+  ERROR_CODES,
+  HeddleError,
+  type HeddleErrorCode,
+  type HeddleErrorOptions,
+  hasCode,
+  invariant,
+  PartitionLockedError,
+  ResumePayloadValidationError,
+  TypedFailure,
+  type ValidationIssue,
+} from "./errors.js";
+export {
+  type EventEnvelope,
+  type EventOf,
+  type EventType,
+  type ExecutionEvent,
+  type PatchOperation,
+  RESERVED_EVENT_NAMES,
+  type TaskKind,
+} from "./events.js";
+export {
+  defineFlow,
+  type FlowDefinition,
+  type FlowModule,
+  type FlowOptions,
+  type FlowRunner,
+  flow$,
+  type ListedStep,
+  type RegisteredFlow,
+} from "./flow.js";
+export { CURRENT_FLAGS } from "./flags.js";
+export { FlowContext } from "./flow-context.js";
+export {
+  type Command,
+  type Decider,
+  type Entropy,
+  FlowRun,
+  type OpenStep,
+  type OutcomeEvent,
+  type RunPhase,
+} from "./flow-run.js";
+export { fold } from "./fold.js";
+export { checkId, createIdSource, type FillRandom, ID_BYTES_MAX, partitionOf } from "./ids.js";
+export { describeIssues, issuesOf, parseSync, parseWith, type Schema } from "./schema.js";
+export {
+  type ExecutionState,
+  type FoldedState,
+  type Frame,
+  type FrameStatus,
+  type Gate,
+  type GateStatus,
+  initialState,
+  revealState,
+} from "./state.js";
+export { type ExecutionStatus, type FiledStatus, isTerminal } from "./status.js";
+export type {
+  CommitBatch,
+  EventStore,
+  ExecutionCommit,
+  ExecutionHeader,
+  ListFilter,
+  LogRecord,
+  Owner,
+  PartitionLog,
+  ReadRange,
+  SetAside,
+  Snapshot,
+  SnapshotStore,
+  SubscribeOptions,
+  TimerRow,
+} from "./store/index.js";
+export { LmdbEventStore, type LmdbEventStoreOptions, MemoryEventStore, type MemoryEventStoreOptions, MemorySnapshotStore } from "./store/index.js";
+export {
+  type ExecutableTask,
+  type FailureChannels,
+  type Handler,
+  handler$,
+  type RetryPolicy,
+  type StepDefinition,
+  type StepHandlerContext,
+  type StepOptions,
+  step$,
+  type ToolDefinition,
+  type ToolMode,
+  type ToolOptions,
+  tool$,
+} from "./task.js";

@@ -1,0 +1,14 @@
+// Status: how an execution stands, as its log tells it and as its header is filed.
+
+export type ExecutionStatus = "running" | "suspended" | "completed" | "failed" | "cancelled";
+
+/**
+ * How a header is filed. An execution that cannot run with the code at hand (unknown flow, diverged, unreadable) is
+ * filed as set aside, whatever its log says, so that opening a directory finds these without a scan.
+ */
+export type FiledStatus = ExecutionStatus | "setAside";
+
+/** Whether nothing more will be recorded for an execution of this status. */
+export function isTerminal(status: FiledStatus): status is "completed" | "failed" | "cancelled" {
+  return status === "completed" || status === "failed" || status === "cancelled";
+}

@@ -1,0 +1,20 @@
+export { LmdbEventStore, type LmdbEventStoreOptions } from "./lmdb/lmdb-event-store.js";
+export { MemoryEventStore, type MemoryEventStoreOptions } from "./memory/memory-event-store.js";
+export { MemorySnapshotStore } from "./memory/memory-snapshot-store.js";
+export type {
+  CommitBatch,
+  EventStore,
+  ExecutionCommit,
+  ExecutionHeader,
+  ListFilter,
+  LogRecord,
+  Owner,
+  PartitionLog,
+  ReadRange,
+  SetAside,
+  Snapshot,
+  SnapshotStore,
+  SubscribeOptions,
+  TimerRow,
+} from "./spi.js";
+export type { ListenerErrorHandler } from "./subscribers.js";

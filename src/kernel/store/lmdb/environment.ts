@@ -1,0 +1,187 @@
+// Environments: the LMDB environments this thread has open, at most one a path.
+//
+// Owns       one table of what is open, for the thread.
+// Leaves     who may write to ownership.ts, how to write to writer.ts, what the rows mean to lmdb-rows.ts.
+//
+// E1  A path that is open for writing is read through that same environment.
+// E2  Otherwise a path is open for reading for one turn of the event loop. A reader that stayed open would keep a slot
+//     of the reader table and stand in the way of the owner: the threads of a process share an environment the way it
+//     was first opened, and one that was opened for reading can never be written to.
+// E3  Opening for reading creates nothing.
+// E4  lmdb-js is loaded by the first opening, because loading it leaves traces in the process. It is loaded at once
+//     (`require`), because surfaces are read without a promise.
+
+import { existsSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import type { RootDatabase, RootDatabaseOptionsWithPath } from "lmdb";
+import { HeddleError } from "../../errors.js";
+import { LmdbRows, TABLE_NAMES, type Table, type Tables } from "./lmdb-rows.js";
+
+export interface Environment {
+  readonly path: string;
+  readonly root: RootDatabase<Uint8Array, Uint8Array>;
+  readonly tables: Tables;
+  readonly rows: LmdbRows;
+}
+
+export interface WriterOptions {
+  readonly flush: boolean;
+  readonly maxReaders: number;
+}
+
+type Opened =
+  | { readonly kind: "writer"; readonly environment: Environment }
+  /** Without an environment when there are no tables yet: the first owner is just making them. */
+  | { readonly kind: "reader"; readonly environment: Environment | undefined; readonly close: () => void };
+
+const opened = new Map<string, Opened>();
+
+/** Room for tables to come: LMDB fixes their number when it opens an environment. */
+const TABLES_MAX = 24;
+const BINARY = { encoding: "binary", keyEncoding: "binary" } as const;
+
+const require = createRequire(import.meta.url);
+const lmdb = (): typeof import("lmdb") => require("lmdb") as typeof import("lmdb");
+
+export async function openForWriting(
+  path: string,
+  { flush, maxReaders }: WriterOptions,
+): Promise<Environment> {
+  for (let attempt = 1; ; attempt++) {
+    closeReader(path);
+    try {
+      const environment = openEnvironment(path, {
+        maxReaders,
+        noSync: !flush,
+        // A commit is one batch, put together by hand. Batching by event turn makes a promise of its own that nobody
+        // can reach, so that a commit that fails would also be an unhandled rejection.
+        eventTurnBatching: false,
+      });
+      if (environment === undefined)
+        throw new HeddleError("STORAGE_FAILED", `The tables of ${path} were not made.`);
+      opened.set(path, { kind: "writer", environment });
+      return environment;
+    } catch (error) {
+      if (attempt === ATTEMPTS || !isOpenForReadingElsewhere(error)) throw cannotOpen(path, error);
+      await delay(PAUSE_MS);
+    }
+  }
+}
+
+// E2: another thread of this process, or a second copy of this module, reads for a turn; that passes.
+const ATTEMPTS = 400;
+const PAUSE_MS = 5;
+const EINVAL = 22;
+
+/** What lmdb-js says when it was given an environment that cannot be written to. */
+function isOpenForReadingElsewhere(error: unknown): boolean {
+  return (error as { code?: unknown }).code === EINVAL;
+}
+
+export async function closeForWriting({ path, root }: Environment): Promise<void> {
+  opened.delete(path);
+  await root.close();
+}
+
+/** Runs `use` on the rows at `path` as they are now; `undefined` when nothing was ever written there. */
+export function viewPath<T>(path: string, use: (environment: Environment) => T): T | undefined {
+  const known = opened.get(path);
+  if (known?.environment) return viewEnvironment(known.environment, use);
+  // E3: lmdb-js would make the directory, and LMDB its lock file.
+  if (!existsSync(join(path, "data.mdb"))) return undefined;
+  const { environment } = known ?? openForReading(path);
+  return environment && viewEnvironment(environment, use);
+}
+
+/** Runs `use`; what LMDB throws comes out as STORAGE_FAILED. */
+export function viewEnvironment<T>(environment: Environment, use: (environment: Environment) => T): T {
+  const { path, root } = environment;
+  try {
+    // Commits of another process show up in a new read transaction only.
+    if (opened.get(path)?.kind === "reader") root.resetReadTxn();
+    return use(environment);
+  } catch (error) {
+    if (error instanceof HeddleError) throw error;
+    throw new HeddleError("STORAGE_FAILED", `${path} cannot be read: ${messageOf(error)}. Try again.`, {
+      cause: error,
+    });
+  }
+}
+
+function openForReading(path: string): Opened {
+  let environment: Environment | undefined;
+  try {
+    environment = openEnvironment(path, { readOnly: true });
+  } catch (error) {
+    throw cannotOpen(path, error);
+  }
+  const reader: Opened = {
+    kind: "reader",
+    environment,
+    close: () => {
+      if (opened.get(path) !== reader) return;
+      opened.delete(path);
+      // Without writes to wait for it is closed at once.
+      void environment?.root.close();
+    },
+  };
+  opened.set(path, reader);
+  setImmediate(reader.close); // E2
+  return reader;
+}
+
+function closeReader(path: string): void {
+  const known = opened.get(path);
+  if (known?.kind === "reader") known.close();
+}
+
+type Root = RootDatabase<Uint8Array, Uint8Array>;
+interface RootClass {
+  new (name: null, options: object): Root;
+  readonly prototype: Root;
+}
+
+/** `undefined` when the environment lacks tables and is not ours to make them. */
+function openEnvironment(
+  path: string,
+  options: Omit<RootDatabaseOptionsWithPath, "path">,
+): Environment | undefined {
+  // Also removes the reader slots that killed processes left behind.
+  const Root = lmdb().openAsClass({ path, maxDbs: TABLES_MAX, ...options }) as unknown as RootClass;
+  let root: Root | undefined;
+  try {
+    root = new Root(null, { isRoot: true, ...BINARY });
+    const tables: Partial<Record<keyof Tables, Table>> = {};
+    for (const name of TABLE_NAMES) {
+      // The types do not say that a table is not there when it may not be made.
+      const table = root.openDB(name, BINARY) as Table | undefined;
+      if (!table) {
+        void root.close();
+        return undefined;
+      }
+      tables[name] = table;
+    }
+    return { path, root, tables: tables as Tables, rows: new LmdbRows(tables as Tables) };
+  } catch (error) {
+    // The native environment is open by now, also when there is no database object to close it by.
+    if (root) void root.close();
+    else void Root.prototype.close.call({ isRoot: true });
+    throw error;
+  }
+}
+
+function cannotOpen(path: string, error: unknown): HeddleError {
+  if (error instanceof HeddleError) return error;
+  const advice = isOpenForReadingElsewhere(error)
+    ? "Another thread of this process holds it open for reading: close that first."
+    : "Check the disk and the permissions of the directory.";
+  return new HeddleError("STORAGE_FAILED", `${path} cannot be opened: ${messageOf(error)}. ${advice}`, {
+    cause: error,
+  });
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

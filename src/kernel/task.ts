@@ -1,0 +1,122 @@
+// Tasks: what `step$`, `handler$` and `tool$` return. Plain frozen data with the functions a user gave; nothing runs here.
+
+import type { z } from "zod";
+import { HeddleError } from "./errors.js";
+import type { TaskKind } from "./events.js";
+import { checkId } from "./ids.js";
+import { checkSchema, type Schema } from "./schema.js";
+
+/** What a step's handler and an effect get beside their input. */
+export interface StepHandlerContext {
+  readonly executionId: string;
+  readonly workflowId: string;
+  readonly stepId: string;
+  /** 1 for the first attempt; higher after a failure or a crash. */
+  readonly attempt: number;
+  /** The same for every attempt of one issue of this step: hand it to systems that can drop duplicates. */
+  readonly idempotencyKey: string;
+  /** Aborted when the execution is cancelled, the attempt times out, or the runtime closes. */
+  readonly signal: AbortSignal;
+  /** Records a domain event in the execution's log. */
+  emit(eventType: string, payload: unknown): void;
+}
+
+/** Logic that lives with its step. Runs in the thread of the flow. */
+export interface Handler<TIn, TOut> {
+  // A method, so that a handler of a narrow input fits where steps of any input are listed.
+  run(input: TIn, ctx: StepHandlerContext): TOut | Promise<TOut>;
+}
+
+export function handler$<TIn, TOut>(run: (input: TIn, ctx: StepHandlerContext) => TOut | Promise<TOut>): Handler<TIn, TOut> {
+  return Object.freeze({ run });
+}
+
+/** When and how often a failed attempt is repeated. */
+export interface RetryPolicy {
+  /** Attempts in all, the first included. Default 1: no retry. */
+  readonly maxAttempts?: number;
+  /** Before the second attempt. Default 200 ms. */
+  readonly baseDelayMs?: number;
+  /** Each further delay is this many times the one before. Default 2. */
+  readonly factor?: number;
+  /** No delay is longer. Default 30,000 ms. */
+  readonly maxDelayMs?: number;
+}
+
+/** Declared failure channels and the schemas of their payloads. */
+export type FailureChannels = Readonly<Record<string, z.ZodType>>;
+
+/** Anything `ctx.execute` can run. Without a handler it names, by `toolId` or else by `id`, a registered effect. */
+export interface ExecutableTask<TIn = unknown, TOut = unknown> {
+  readonly id: string;
+  readonly name?: string;
+  readonly kind?: TaskKind;
+  readonly inputSchema?: Schema<TIn>;
+  readonly outputSchema?: Schema<TOut>;
+  readonly handler?: Handler<TIn, TOut>;
+  readonly toolId?: string;
+  readonly retry?: RetryPolicy;
+  /** For one attempt, counted from its start. */
+  readonly timeoutMs?: number;
+  readonly errors?: FailureChannels;
+}
+
+export interface StepDefinition<TIn = unknown, TOut = unknown> extends ExecutableTask<TIn, TOut> {
+  readonly name: string;
+  readonly inputSchema: Schema<TIn>;
+  readonly outputSchema: Schema<TOut>;
+}
+
+/** What `step$` takes: a step, with a name that defaults to its id. */
+export interface StepOptions<TIn, TOut> extends Omit<StepDefinition<TIn, TOut>, "name" | "kind"> {
+  readonly name?: string;
+}
+
+/** A unit of work: its id is unique within the flow, its result is recorded once. */
+export function step$<TIn, TOut>(options: StepOptions<TIn, TOut>): StepDefinition<TIn, TOut> {
+  checkId("step id", options.id);
+  checkSchema(`step ${options.id}`, "inputSchema", options.inputSchema);
+  checkSchema(`step ${options.id}`, "outputSchema", options.outputSchema);
+  checkRetry(`step ${options.id}`, options.retry);
+  checkTimeout(`step ${options.id}`, options.timeoutMs);
+  return Object.freeze({ ...options, name: options.name ?? options.id });
+}
+
+export type ToolMode = "journaled" | "ambient";
+
+export interface ToolDefinition<TIn = unknown, TOut = unknown> extends ExecutableTask<TIn, TOut> {
+  readonly name: string;
+  readonly description: string;
+  readonly kind: TaskKind;
+  readonly inputSchema: Schema<TIn>;
+  readonly outputSchema: Schema<TOut>;
+  /** On which side of the log the tool belongs. Undeclared: both. */
+  readonly mode?: ToolMode;
+}
+
+export interface ToolOptions<TIn, TOut> extends Omit<ToolDefinition<TIn, TOut>, "kind" | "handler"> {
+  readonly kind?: TaskKind;
+}
+
+/** A tool's contract. Metadata only: what runs is the effect registered under its id. */
+export function tool$<TIn, TOut>(options: ToolOptions<TIn, TOut>): ToolDefinition<TIn, TOut> {
+  checkId("tool id", options.id);
+  checkSchema(`tool ${options.id}`, "inputSchema", options.inputSchema);
+  checkSchema(`tool ${options.id}`, "outputSchema", options.outputSchema);
+  checkRetry(`tool ${options.id}`, options.retry);
+  checkTimeout(`tool ${options.id}`, options.timeoutMs);
+  return Object.freeze({ ...options, kind: options.kind ?? "tool", toolId: options.toolId ?? options.id });
+}
+
+function checkRetry(owner: string, retry: RetryPolicy | undefined): void {
+  for (const [field, least] of [["maxAttempts", 1], ["baseDelayMs", 0], ["factor", 1], ["maxDelayMs", 0]] as const) {
+    const value = retry?.[field];
+    if (value === undefined || (Number.isFinite(value) && value >= least)) continue;
+    throw new HeddleError("CONFIG_INVALID", `${owner}: retry.${field} must be a number of at least ${least}, not ${value}.`);
+  }
+}
+
+function checkTimeout(owner: string, timeoutMs: number | undefined): void {
+  if (timeoutMs === undefined || (Number.isFinite(timeoutMs) && timeoutMs > 0)) return;
+  throw new HeddleError("CONFIG_INVALID", `${owner}: timeoutMs must be a positive number of milliseconds, not ${timeoutMs}.`);
+}
