@@ -1,0 +1,76 @@
+// Effects: what touches the world, registered by id and run under the ring.
+
+import { HeddleError, type FailureChannels, type TaskKind, TypedFailure } from "../kernel/index.js";
+
+export type EffectKind = "tool" | "llm" | "human" | "a2a";
+
+/** What an effect is told about the call it serves. */
+export interface EffectContext {
+  readonly executionId: string;
+  readonly workflowId: string;
+  readonly stepId: string;
+  /** The id the effect is found under: the task's toolId, or else its own id. */
+  readonly toolId: string;
+  readonly taskKind: TaskKind;
+  /** 1 for the first attempt; higher after a failure or a crash. */
+  readonly attempt: number;
+  /** The same for every attempt of one issue of a step. */
+  readonly idempotencyKey: string;
+  /** Aborted when the execution is cancelled, the attempt times out, or the runtime closes. */
+  readonly signal: AbortSignal;
+  /** Records a domain event in the execution's log. */
+  emit(eventType: string, payload: unknown): void;
+}
+
+export interface EffectOptions {
+  /** Failure channels the effect declares, for every step that runs it. */
+  readonly errors?: FailureChannels;
+}
+
+export interface Effect<TIn = unknown, TOut = unknown> {
+  readonly kind: EffectKind;
+  readonly errors?: FailureChannels;
+  // A method, so that effects of a narrow input can be registered beside others.
+  execute(input: TIn, ctx: EffectContext): TOut | Promise<TOut>;
+}
+
+type EffectFunction<TIn, TOut> = (input: TIn, ctx: EffectContext) => TOut | Promise<TOut>;
+
+abstract class FunctionEffect<TIn, TOut> implements Effect<TIn, TOut> {
+  abstract readonly kind: EffectKind;
+  readonly errors: FailureChannels;
+  readonly #call: EffectFunction<TIn, TOut>;
+
+  constructor(call: EffectFunction<TIn, TOut>, options: EffectOptions = {}) {
+    if (typeof call !== "function") throw new HeddleError("CONFIG_INVALID", "An effect is made of a function.");
+    this.#call = call;
+    this.errors = options.errors ?? {};
+  }
+
+  execute(input: TIn, ctx: EffectContext): TOut | Promise<TOut> {
+    return this.#call(input, ctx);
+  }
+}
+
+export class ToolEffect<TIn = unknown, TOut = unknown> extends FunctionEffect<TIn, TOut> {
+  readonly kind = "tool";
+}
+
+export class LlmEffect<TIn = unknown, TOut = unknown> extends FunctionEffect<TIn, TOut> {
+  readonly kind = "llm";
+}
+
+/** Ends an effect on one of its declared failure channels. */
+export function fail(channel: string, payload: unknown): never {
+  throw new TypedFailure(channel, payload);
+}
+
+/**
+ * Wraps every journaled effect. Runs when the effect runs, never on replay. Call `next` at most once for each attempt you
+ * mean to make, and return what it gives or something else to record.
+ */
+export type EffectMiddleware = (
+  ctx: EffectContext,
+  input: unknown,
+  next: (input?: unknown) => Promise<unknown>,
+) => Promise<unknown>;

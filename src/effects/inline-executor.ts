@@ -1,0 +1,187 @@
+// InlineExecutor: runs effects in the actor's own thread, where closures such as `handler$` live.
+//
+// X1  settle is called exactly once, also when a handler throws synchronously, never ends its timeout, or returns
+//     something that cannot be recorded.
+// X2  A timeout counts from the start of the attempt and aborts its signal; a result that comes later is dropped.
+
+import {
+  type Clock,
+  failureToWire,
+  type FailureChannels,
+  fromWire,
+  HeddleError,
+  parseSync,
+  parseWith,
+  type TaskKind,
+  toWire,
+  TypedFailure,
+  type ValueLimits,
+} from "../kernel/index.js";
+import type { EffectContext } from "./effect.js";
+import type { EffectRuntime } from "./effect-runtime.js";
+import type { EffectExecutor, Invocation, Outcome } from "./executor.js";
+
+export class InlineExecutor implements EffectExecutor {
+  readonly #effects: EffectRuntime;
+  readonly #clock: Clock;
+  readonly #limits: ValueLimits;
+
+  constructor(effects: EffectRuntime, clock: Clock, limits: ValueLimits) {
+    this.#effects = effects;
+    this.#clock = clock;
+    this.#limits = limits;
+  }
+
+  dispatch(invocation: Invocation, settle: (outcome: Outcome) => void): void {
+    const { timeoutMs } = invocation.task;
+    if (timeoutMs !== undefined) return this.#dispatchTimed(invocation, timeoutMs, settle);
+    this.#attempt(new Attempt(invocation, undefined), settle);
+  }
+
+  #dispatchTimed(invocation: Invocation, timeoutMs: number, settle: (outcome: Outcome) => void): void {
+    const controller = new AbortController();
+    let settled = false;
+    const settleOnce = (outcome: Outcome): void => {
+      if (settled) return;
+      settled = true;
+      cancelTimer();
+      settle(outcome);
+    };
+    const cancelTimer = this.#clock.after(Math.min(timeoutMs, LONGEST_TIMER), () => {
+      const error = new HeddleError("EFFECT_TIMED_OUT", `Step ${invocation.stepId} ran longer than ${timeoutMs} ms (attempt ${invocation.attempt}).`, {
+        details: { stepId: invocation.stepId, timeoutMs },
+      });
+      controller.abort(error);
+      settleOnce({ kind: "failed", error: failureToWire(error), retryable: true });
+    });
+    // An attempt that was called off needs no deadline, and its timer must not keep a closed host alive.
+    invocation.signal.addEventListener("abort", cancelTimer, { once: true });
+    this.#attempt(new Attempt(invocation, controller.signal), settleOnce);
+  }
+
+  #attempt(attempt: Attempt, settle: (outcome: Outcome) => void): void {
+    const { invocation } = attempt;
+    try {
+      const result = this.#call(attempt);
+      if (isThenable(result)) {
+        result.then(
+          (value) => settle(this.#completed(invocation, value)),
+          (error: unknown) => settle(this.#failed(invocation, error)),
+        );
+      } else settle(this.#completed(invocation, result));
+    } catch (error) {
+      settle(this.#failed(invocation, error));
+    }
+  }
+
+  #call(attempt: Attempt): unknown {
+    const { task } = attempt.invocation;
+    const input = fromWire(attempt.invocation.input);
+    const { handler } = task;
+    if (handler) return this.#effects.run(attempt, input, (value) => handler.run(value, attempt));
+    const toolId = task.toolId ?? task.id;
+    const effect = this.#effects.find(toolId);
+    if (!effect) {
+      throw new HeddleError(
+        "EFFECT_UNKNOWN",
+        `Step ${task.id} has no handler, and no effect is registered as ${toolId}: register one in execution.registerEffects.`,
+        { details: { toolId } },
+      );
+    }
+    return this.#effects.run(attempt, input, (value) => effect.execute(value, attempt));
+  }
+
+  #completed(invocation: Invocation, value: unknown): Outcome {
+    const { task } = invocation;
+    try {
+      const output = parseWith(task.outputSchema, value, "OUTPUT_INVALID", "result of step", task.id);
+      return { kind: "completed", output: toWire(output, this.#limits) };
+    } catch (error) {
+      return { kind: "failed", error: failureToWire(error), retryable: false };
+    }
+  }
+
+  #failed(invocation: Invocation, error: unknown): Outcome {
+    if (error instanceof TypedFailure) return this.#failedOnChannel(invocation, error);
+    return { kind: "failed", error: failureToWire(error), retryable: !(error instanceof HeddleError) || error.retryable };
+  }
+
+  /** A failure on a declared channel with a valid payload is recorded as such; any other degrades to a plain one. */
+  #failedOnChannel(invocation: Invocation, failure: TypedFailure): Outcome {
+    const { task } = invocation;
+    const effect = task.handler ? undefined : this.#effects.find(task.toolId ?? task.id);
+    const channels: FailureChannels = { ...effect?.errors, ...task.errors };
+    try {
+      const schema = Object.hasOwn(channels, failure.channel) ? channels[failure.channel] : undefined;
+      const parsed = schema && parseSync(schema, failure.payload, "payload of channel", failure.channel);
+      if (parsed?.success) {
+        return {
+          kind: "failedOnChannel",
+          channel: failure.channel,
+          payload: toWire(parsed.data, this.#limits),
+          error: failureToWire(failure),
+        };
+      }
+    } catch {
+      // An unrecordable payload or a schema that throws: the plain failure below says what happened.
+    }
+    return { kind: "failed", error: failureToWire(failure), retryable: false };
+  }
+}
+
+/** The context of one attempt. Most handlers read little of it, so nothing is made before it is read. */
+class Attempt implements EffectContext {
+  readonly invocation: Invocation;
+  readonly #timeout: AbortSignal | undefined;
+  #signal: AbortSignal | undefined;
+
+  constructor(invocation: Invocation, timeout: AbortSignal | undefined) {
+    this.invocation = invocation;
+    this.#timeout = timeout;
+  }
+
+  get executionId(): string {
+    return this.invocation.executionId;
+  }
+
+  get workflowId(): string {
+    return this.invocation.workflowId;
+  }
+
+  get stepId(): string {
+    return this.invocation.stepId;
+  }
+
+  get toolId(): string {
+    return this.invocation.task.toolId ?? this.invocation.task.id;
+  }
+
+  get taskKind(): TaskKind {
+    return this.invocation.task.kind ?? "step";
+  }
+
+  get attempt(): number {
+    return this.invocation.attempt;
+  }
+
+  get idempotencyKey(): string {
+    return this.invocation.idempotencyKey;
+  }
+
+  get signal(): AbortSignal {
+    this.#signal ??= this.#timeout ? AbortSignal.any([this.invocation.signal, this.#timeout]) : this.invocation.signal;
+    return this.#signal;
+  }
+
+  // A property, because handlers hand `ctx.emit` on detached.
+  get emit(): (name: string, payload: unknown) => void {
+    return this.invocation.emit;
+  }
+}
+
+/** The longest delay of a timer, 2^31 - 1 ms; no attempt runs for 24 days in one process unnoticed. */
+const LONGEST_TIMER = 2 ** 31 - 1;
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof (value as { then?: unknown } | null | undefined)?.then === "function";
+}
