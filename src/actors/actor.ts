@@ -1,0 +1,619 @@
+// Actor: one execution in memory. It turns messages into events of its log and hands outcomes to its flow.
+//
+// Owns       the flow's run, the mailbox, the steps in flight, the draft of what the present pass changes.
+// Leaves     when to run and when things are durable to the partition; the meaning of events to the kernel.
+// Talks to   its partition, through the move it leaves behind after each pass.
+//
+// A1  One message at a time: a message is handled only when the flow is quiet and every recorded outcome is delivered.
+// A2  Dropping the run and replaying it later writes the same log as keeping it.
+// A3  An attempt's outcome counts once: it is matched by step and attempt, and ignored when the attempt is over.
+
+import type { Outcome } from "../effects/index.js";
+import {
+  checkId,
+  type Command,
+  type Entropy,
+  type EventOf,
+  type ExecutionCommit,
+  type ExecutionEvent,
+  type ExecutionHeader,
+  failureToWire,
+  type FiledStatus,
+  FlowContext,
+  FlowRun,
+  HeddleError,
+  isTerminal,
+  type LogRecord,
+  type OutcomeEvent,
+  RESERVED_EVENT_NAMES,
+  type RegisteredFlow,
+  type SetAside,
+  type TimerRow,
+  toWire,
+  type ValueLimits,
+} from "../kernel/index.js";
+import { checkResumePayload, chooseGate } from "./gate.js";
+import { InFlight } from "./in-flight.js";
+import type { Message, Reply, ResumeRequest } from "./messages.js";
+import { retryDelay } from "./retry.js";
+import { type Standing, setAsideError } from "./watchers.js";
+
+/** What an actor needs of its surroundings; one object serves all actors of a partition. */
+export interface ActorHost {
+  readonly entropy: Entropy;
+  readonly limits: ValueLimits;
+  /** Queues the actor for the next pass. */
+  enqueue(actor: Actor): void;
+  warn(message: string): void;
+}
+
+/** What one pass did to one execution: what to commit, and what to let go of once that is durable. */
+export interface Move extends ExecutionCommit {
+  readonly actor: Actor;
+  readonly standing: Standing;
+  /** Attempts that may now be dispatched. */
+  readonly dispatches: readonly InFlight[];
+  /** Callers who hear that it is durable, or that it could not be made so. */
+  readonly replies: readonly Reply<void>[];
+  readonly closedResumes: readonly ClosedResume[];
+}
+
+/** A resume that found its gate closed: whether it is a repeat or a loser is for the log to say. */
+export interface ClosedResume {
+  readonly request: ResumeRequest;
+  readonly reply: Reply<void>;
+}
+
+const NONE: readonly never[] = [];
+
+/** What the present pass has gathered so far. Most passes touch little of it, and there are very many. */
+class Draft {
+  readonly events: ExecutionEvent[] = [];
+  dispatches: InFlight[] | undefined;
+  replies: Reply<void>[] | undefined;
+  closedResumes: ClosedResume[] | undefined;
+  arm: TimerRow[] | undefined;
+  disarm: TimerRow[] | undefined;
+}
+
+/** Executions of up to this many events keep them, so that their state can be folded without a read. */
+const RECENT_EVENTS_MAX = 64;
+
+// A timer belongs to a gate or to a step's retry; both kinds of names share one row type.
+const GATE_TIMER = "gate:";
+const RETRY_TIMER = "retry:";
+
+export class Actor {
+  readonly id: string;
+  readonly key: number;
+  readonly flowId: string;
+  readonly flowVersion: string;
+  readonly createdAt: number;
+  readonly mailbox: Message[] = [];
+  #inFlight: Map<string, InFlight> | undefined;
+  /** How it stands, durable or not. */
+  status: FiledStatus;
+  aside: SetAside | undefined;
+  /** How it stood when its last move became durable. */
+  durable: Standing;
+  /** The whole log while it is short. */
+  recent: LogRecord[] | undefined;
+  /** Whether it stands in the partition's queue. */
+  queued = false;
+  /** Moves taken and not yet released. */
+  unreleased = 0;
+
+  readonly #host: ActorHost;
+  #flow: RegisteredFlow | undefined;
+  #run: FlowRun | undefined;
+  /** Whether the run has reached the end of the recorded log. */
+  #live = false;
+  #started = false;
+  /** Where the stored header is filed; undefined before the first commit. */
+  #filed: FiledStatus | undefined;
+  #nextSequence = 0;
+  /** Which gate each named resume closed: a repeat must not close the next gate of that name. */
+  #answered: Map<string, string> | undefined;
+  #draft: Draft | undefined;
+
+  constructor(host: ActorHost, header: ExecutionHeader, flow: RegisteredFlow | undefined, filed: FiledStatus | undefined) {
+    this.#host = host;
+    this.#flow = flow;
+    this.#filed = filed;
+    this.id = header.id;
+    this.key = header.key;
+    this.flowId = header.flowId;
+    this.flowVersion = header.flowVersion;
+    this.createdAt = header.createdAt;
+    this.status = header.status;
+    this.aside = header.aside;
+    this.durable = { status: header.status, atGate: false, aside: header.aside };
+  }
+
+  /** Whether its log has to be restored before it can handle a message. */
+  get cold(): boolean {
+    return this.#run === undefined && this.aside === undefined && !isTerminal(this.status);
+  }
+
+  /** Nothing to do and nothing on the way: it may leave memory. */
+  get idle(): boolean {
+    return this.mailbox.length === 0 && !this.#inFlight?.size && this.quiescent;
+  }
+
+  /** Everything it did is durable, no pass has it in hand, and nothing is to come that only its present run can hear. */
+  get quiescent(): boolean {
+    return !this.queued && this.unreleased === 0 && this.#draft === undefined && !this.#run?.deciding;
+  }
+
+  /** Begins a new execution: its first event is appended, its flow runs in this pass. */
+  begin(started: EventOf<"EXECUTION_STARTED">, reply: Reply<void>): void {
+    this.#append(started);
+    this.answerWhenDurable(reply);
+    this.recent = [];
+    this.#openRun([started]);
+  }
+
+  /** Takes up the log of an execution that was not in memory. */
+  restore(records: readonly LogRecord[], flow: RegisteredFlow): void {
+    this.#flow = flow;
+    const history: ExecutionEvent[] = [];
+    for (const record of records) {
+      for (const event of record.events) {
+        history.push(event);
+        if (event.type === "EXECUTION_RESUMED") this.#noteAnswer(event.gateId, event.requestId);
+      }
+    }
+    this.#nextSequence = history.length;
+    this.recent = history.length <= RECENT_EVENTS_MAX ? [...records] : undefined;
+    this.aside = undefined;
+    this.#openRun(history);
+  }
+
+  /** Takes up the log of an execution whose flow is not here, so that it can at least be cancelled. */
+  restoreSetAside(records: readonly LogRecord[], aside: SetAside): void {
+    this.#nextSequence = records.reduce((count, record) => count + record.events.length, 0);
+    if (this.aside?.message !== aside.message) this.setAside(aside);
+    this.aside = aside;
+  }
+
+  #openRun(history: readonly ExecutionEvent[]): void {
+    if (!this.#flow) throw new HeddleError("INVARIANT_BROKEN", `A1: execution ${this.id} was restored without its flow`);
+    const { entropy, limits } = this.#host;
+    this.#run = new FlowRun({ executionId: this.id, flow: this.#flow, history, entropy, limits, host: this });
+    this.#started = false;
+    this.#live = false;
+  }
+
+  /** Whether this very attempt is still the one whose outcome counts (A3). */
+  awaits(attempt: InFlight): boolean {
+    return this.#inFlight?.get(attempt.stepId) === attempt;
+  }
+
+  /** Aborts every attempt under way; what they come to is nobody's business any more. */
+  abortAttempts(reason: unknown): void {
+    for (const attempt of this.#inFlight?.values() ?? NONE) attempt.abort(reason);
+    this.#inFlight = undefined;
+  }
+
+  /** Its flow ended by itself, between turns: the next pass records that. */
+  strayed(): void {
+    this.#host.enqueue(this);
+  }
+
+  /** Tells those who wait for what the present pass has gathered that it is void. */
+  dropDraft(error: HeddleError): void {
+    for (const reply of this.#draft?.replies ?? NONE) reply.reject(error);
+    for (const { reply } of this.#draft?.closedResumes ?? NONE) reply.reject(error);
+    this.#draft = undefined;
+  }
+
+  /** Whether the present pass has changed something of it. */
+  get changed(): boolean {
+    return this.#draft !== undefined;
+  }
+
+  /** Forgets the flow's run; the next message replays it. Only when quiescent (A2). */
+  dropRun(): void {
+    this.#run?.abandon();
+    this.#run = undefined;
+    this.recent = undefined;
+  }
+
+  // ── One round of a pass: advance and then, the flow being quiet, settle ───────────────────────────────────────
+
+  /** Moves the flow by one outcome. Returns whether it has to become quiet before `settle`. */
+  advance(now: number): boolean {
+    const run = this.#run;
+    if (run && !this.#started) {
+      this.#started = true;
+      run.start(new FlowContext(run), now);
+      return true;
+    }
+    if (run?.replaying) return run.deliverRecorded(now);
+    const message = this.mailbox.shift();
+    return message !== undefined && this.#handle(message, now);
+  }
+
+  /** Gathers what the flow did. Returns whether there is more to advance. */
+  settle(now: number): boolean {
+    const run = this.#run;
+    if (!run) return this.mailbox.length > 0;
+    run.endTurn();
+    if (run.phase.kind === "diverged") {
+      const { code, message } = run.phase.error;
+      this.setAside({ code, message });
+      return this.mailbox.length > 0;
+    }
+    if (run.replaying) return true;
+    for (const event of run.appended) this.#append(event);
+    run.appended = [];
+    const { commands } = run;
+    run.commands = [];
+    for (const command of commands) this.#carryOut(run, command);
+    if (run.phase.kind === "open") {
+      if (!this.#live) this.#enterLive(run, now);
+      this.status = run.parked ? "suspended" : "running";
+    } else if (!isTerminal(this.status)) this.#finish(run);
+    return this.mailbox.length > 0;
+  }
+
+  /** Files the execution as one that cannot run here. Its log stays as it is; whoever waits for it is told. */
+  setAside(aside: SetAside): void {
+    this.dropRun();
+    this.aside = aside;
+    this.status = "setAside";
+    this.dropDraft(setAsideError(this.id, aside));
+    this.#draft = new Draft();
+    this.#host.warn(`Execution ${this.id} of flow ${this.flowId} ${this.flowVersion} is set aside (${aside.code}). ${aside.message}`);
+  }
+
+  /** Hands over what this pass changed; undefined when that is nothing. */
+  takeMove(now: number): Move | undefined {
+    const draft = this.#draft;
+    if (!draft) return undefined;
+    this.#draft = undefined;
+    this.unreleased++;
+    const { events } = draft;
+    const created = this.#filed === undefined;
+    const refile = this.#filed !== this.status || this.aside ? { from: this.#filed } : undefined;
+    this.#filed = this.status;
+    const record = events.length > 0 ? { sequence: this.#nextSequence - events.length, timestamp: now, events } : undefined;
+    if (record && this.recent) {
+      if (this.#nextSequence > RECENT_EVENTS_MAX) this.recent = undefined;
+      else this.recent.push(record);
+    }
+    return {
+      actor: this,
+      standing: this.standing,
+      header: this.#header(now),
+      created,
+      refile,
+      record,
+      arm: draft.arm ?? NONE,
+      disarm: draft.disarm ?? NONE,
+      dispatches: draft.dispatches ?? NONE,
+      replies: draft.replies ?? NONE,
+      closedResumes: draft.closedResumes ?? NONE,
+    };
+  }
+
+  #header(now: number): ExecutionHeader {
+    return {
+      key: this.key,
+      id: this.id,
+      flowId: this.flowId,
+      flowVersion: this.flowVersion,
+      status: this.status,
+      sequence: this.#nextSequence - 1,
+      createdAt: this.createdAt,
+      updatedAt: now,
+      aside: this.aside,
+    };
+  }
+
+  /** How it stands, as far as it has got; durable once the move that brought it here is. */
+  get standing(): Standing {
+    return { status: this.status, atGate: this.#atGate(), aside: this.aside };
+  }
+
+  #atGate(): boolean {
+    if (this.status !== "suspended" || !this.#run) return false;
+    for (const gate of this.#run.gates.values()) {
+      if (gate.kind === "event") return true;
+    }
+    return false;
+  }
+
+  // ── Messages ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+  /** Appends what the message means. Returns whether the flow was moved by it. */
+  #handle(message: Message, now: number): boolean {
+    switch (message.kind) {
+      case "wake":
+        return false;
+      case "settled":
+        return this.#onSettled(message.stepId, message.attempt, message.outcome, now);
+      case "effectEvent":
+        if (this.#inFlight?.get(message.stepId)?.attempt === message.attempt) {
+          this.#append({ type: "EFFECT_EVENT", stepId: message.stepId, name: message.name, payload: message.payload });
+        }
+        return false;
+      case "decided":
+        if (!this.#run?.awaitsDecision(message.event.decisionId)) return false;
+        return this.#deliver(message.event, now);
+      case "timerDue":
+        return this.#onTimer(message.wakeAt, message.timerId, now);
+      case "resume":
+        return this.#onResume(message.request, message.reply, now);
+      case "cancel":
+        this.#onCancel(message.reason, message.reply);
+        return false;
+    }
+  }
+
+  #onSettled(stepId: string, attempt: number, outcome: Outcome, now: number): boolean {
+    if (this.#inFlight?.get(stepId)?.attempt !== attempt) return false; // A3
+    this.#inFlight?.delete(stepId);
+    const step = this.#run?.openStep(stepId);
+    if (!step) return false;
+    switch (outcome.kind) {
+      case "completed":
+        return this.#deliver({ type: "STEP_COMPLETED", stepId, output: outcome.output }, now);
+      case "failedOnChannel": {
+        const { error, channel, payload } = outcome;
+        return this.#deliver({ type: "STEP_FAILED", stepId, error, channel, payload }, now);
+      }
+      case "failed": {
+        const { error } = outcome;
+        const delay = outcome.retryable ? retryDelay(step.task.retry, step.failures + 1) : undefined;
+        if (delay === undefined) {
+          return this.#deliver({ type: "STEP_FAILED", stepId, error, channel: undefined, payload: undefined }, now);
+        }
+        const dueAt = now + delay;
+        this.#retry({ type: "STEP_RETRIED", stepId, attempt: step.attempt + 1, reason: "failed", dueAt, error });
+        this.#arm(dueAt, RETRY_TIMER + stepId);
+        return false;
+      }
+    }
+  }
+
+  #onTimer(wakeAt: number, timerId: string, now: number): boolean {
+    this.#disarm(wakeAt, timerId);
+    const run = this.#run;
+    if (!run) return false;
+    if (timerId.startsWith(RETRY_TIMER)) {
+      const step = run.openStep(timerId.slice(RETRY_TIMER.length));
+      if (step?.retryAt === wakeAt && !this.#inFlight?.has(step.stepId)) this.#dispatch(step.stepId);
+      return false;
+    }
+    const gateId = timerId.slice(GATE_TIMER.length);
+    const gate = run.gates.get(gateId);
+    if (gate?.wakeAt !== wakeAt) return false;
+    const sleeping = gate.kind === "sleep";
+    return this.#deliver(
+      sleeping ? { type: "TIMER_FIRED", gateId } : { type: "GATE_TIMED_OUT", gateId, on: gate.on },
+      now,
+      { type: "EXECUTION_RESUMED", gateId, reason: sleeping ? "timer" : "timeout", requestId: undefined },
+    );
+  }
+
+  #onResume(request: ResumeRequest, reply: Reply<void>, now: number): boolean {
+    const run = this.#run;
+    if (!this.#flow || this.aside) {
+      reply.reject(setAsideError(this.id, this.aside ?? { code: "FLOW_UNKNOWN", message: "Its flow is not registered." }));
+      return false;
+    }
+    try {
+      const choice = run && !this.#isRepeat(request) ? chooseGate(this.id, run.gates, request) : undefined;
+      if (!choice) {
+        (this.#change().closedResumes ??= []).push({ request, reply });
+        return false;
+      }
+      const { gateId, gate } = choice;
+      const parsed = checkResumePayload(this.#flow.definition, this.id, request);
+      const payload = toWire(parsed, this.#host.limits);
+      if (gate.wakeAt !== undefined) this.#disarm(gate.wakeAt, GATE_TIMER + gateId);
+      this.answerWhenDurable(reply);
+      this.#noteAnswer(gateId, request.requestId);
+      return this.#deliver({ type: "GATE_EVENT", name: gate.on, gateId, payload }, now, {
+        type: "EXECUTION_RESUMED",
+        gateId,
+        reason: "event",
+        requestId: request.requestId,
+      });
+    } catch (error) {
+      reply.reject(error);
+      return false;
+    }
+  }
+
+  #noteAnswer(gateId: string, requestId: string | undefined): void {
+    if (requestId === undefined) return;
+    this.#answered ??= new Map();
+    this.#answered.set(answerName(gateId.slice(0, gateId.lastIndexOf("#")), requestId), gateId);
+  }
+
+  #isRepeat({ eventType, requestId, gateId }: ResumeRequest): boolean {
+    const closed = requestId === undefined ? undefined : this.#answered?.get(answerName(eventType, requestId));
+    return closed !== undefined && (gateId === undefined || gateId === closed);
+  }
+
+  #onCancel(reason: string, reply: Reply<void>): void {
+    if (isTerminal(this.status) && this.status !== "cancelled") {
+      // That it has ended is an answer too, so it waits until the end is durable.
+      const error = endedError(this.id, this.status);
+      this.answerWhenDurable({ resolve: () => reply.reject(error), reject: reply.reject });
+      return;
+    }
+    if (this.aside?.code === "RECORD_UNREADABLE") {
+      reply.reject(setAsideError(this.id, this.aside)); // where its log ends is not known
+      return;
+    }
+    if (this.status !== "cancelled") {
+      this.#append({ type: "EXECUTION_CANCELLED", reason });
+      this.status = "cancelled";
+      this.aside = undefined;
+      if (this.#run) this.#release(this.#run, `it was cancelled: ${reason}`);
+    }
+    this.answerWhenDurable(reply);
+  }
+
+  // ── What a turn asks for ──────────────────────────────────────────────────────────────────────────────────────
+
+  #carryOut(run: FlowRun, command: Command): void {
+    switch (command.kind) {
+      case "requestEffect":
+        this.#dispatch(command.stepId);
+        return;
+      case "armTimer":
+        this.#arm(command.wakeAt, GATE_TIMER + command.gateId);
+        return;
+      case "consultDecider":
+        this.#consult(run, command);
+        return;
+    }
+  }
+
+  /** Asks a decider. It has no effect on the world, so nothing need be durable first; its answer is a message. */
+  #consult(run: FlowRun, { decisionId, decider, options }: Extract<Command, { kind: "consultDecider" }>): void {
+    const answer = (event: EventOf<"DECISION_RECORDED" | "DECISION_FAILED">): void => {
+      if (this.#run !== run) return; // the run was dropped; a replay asks again
+      this.mailbox.push({ kind: "decided", event });
+      this.#host.enqueue(this);
+    };
+    const decided = (choice: unknown): void => {
+      try {
+        const { limits } = this.#host;
+        const rationale = toWire(options.rationale, limits);
+        answer({ type: "DECISION_RECORDED", decisionId, choice: toWire(choice, limits), source: options.source, rationale });
+      } catch (error) {
+        failed(error);
+      }
+    };
+    const failed = (error: unknown): void => answer({ type: "DECISION_FAILED", decisionId, error: failureToWire(error) });
+    try {
+      const choice = decider({ executionId: this.id, decisionId });
+      if (choice instanceof Promise) choice.then(decided, failed);
+      else decided(choice);
+    } catch (error) {
+      failed(error);
+    }
+  }
+
+  /** The log is used up: what was in flight when it was written has to be seen to again. */
+  #enterLive(run: FlowRun, now: number): void {
+    this.#live = true;
+    for (const step of run.allOpenSteps()) {
+      const { stepId, retryAt } = step;
+      if (this.#inFlight?.has(stepId)) continue;
+      if (retryAt !== undefined && this.#isTimerHere(retryAt, RETRY_TIMER + stepId)) continue; // it was not dispatched
+      if (retryAt !== undefined && retryAt > now) {
+        this.#arm(retryAt, RETRY_TIMER + stepId);
+        continue;
+      }
+      // It may have run, or not: its request was durable, its outcome is not there. It runs again with the same key.
+      this.#retry({ type: "STEP_RETRIED", stepId, attempt: step.attempt + 1, reason: "recovered", dueAt: now, error: undefined });
+      this.#dispatch(stepId);
+    }
+    if (this.#filed !== "setAside") return;
+    for (const [gateId, { wakeAt }] of run.gates) {
+      // A timer that came due while the execution was set aside is gone from the index.
+      if (wakeAt !== undefined) this.#arm(wakeAt, GATE_TIMER + gateId);
+    }
+    this.#change();
+  }
+
+  #finish(run: FlowRun): void {
+    if (run.phase.kind === "completed") {
+      this.#append({ type: "EXECUTION_COMPLETED", output: run.phase.output });
+      this.status = "completed";
+    } else if (run.phase.kind === "failed") {
+      this.#append({ type: "EXECUTION_FAILED", error: run.phase.error });
+      this.status = "failed";
+    }
+    this.#release(run, "it ended before this step did");
+  }
+
+  /** Lets go of everything an ended execution still holds: its timers and its steps in flight. */
+  #release(run: FlowRun, why: string): void {
+    for (const [gateId, { wakeAt }] of run.gates) {
+      if (wakeAt !== undefined) this.#disarm(wakeAt, GATE_TIMER + gateId);
+    }
+    for (const { stepId, retryAt } of run.allOpenSteps()) {
+      if (retryAt !== undefined) this.#disarm(retryAt, RETRY_TIMER + stepId);
+    }
+    if (this.#inFlight?.size) this.abortAttempts(new HeddleError("EXECUTION_ENDED", `Execution ${this.id}: ${why}.`));
+    run.abandon();
+    this.#run = undefined;
+  }
+
+  #dispatch(stepId: string): void {
+    const step = this.#run?.openStep(stepId);
+    if (!step) return;
+    const attempt = new InFlight(this.id, this.flowId, step, this);
+    (this.#inFlight ??= new Map()).set(stepId, attempt);
+    (this.#change().dispatches ??= []).push(attempt);
+  }
+
+  /** Records a domain event of an attempt under way; the attempt may be over by then, and the event void. */
+  emitFrom({ stepId, attempt }: InFlight, name: string, payload: unknown): void {
+    checkId("event type", name);
+    if (RESERVED_EVENT_NAMES.has(name)) {
+      throw new HeddleError("ID_INVALID", `Event type ${name} is a name the log uses itself; choose another.`);
+    }
+    this.mailbox.push({ kind: "effectEvent", stepId, attempt, name, payload: toWire(payload, this.#host.limits) });
+    this.#host.enqueue(this);
+  }
+
+  #retry(event: EventOf<"STEP_RETRIED">): void {
+    this.#append(event);
+    this.#run?.noteRetry(event);
+  }
+
+  #deliver(outcome: OutcomeEvent, now: number, marker?: ExecutionEvent): boolean {
+    this.#append(outcome);
+    if (marker) this.#append(marker);
+    this.#run?.deliver(outcome, now);
+    return true;
+  }
+
+  #append(event: ExecutionEvent): void {
+    this.#change().events.push(event);
+    this.#nextSequence++;
+  }
+
+  answerWhenDurable(reply: Reply<void>): void {
+    (this.#change().replies ??= []).push(reply);
+  }
+
+  #change(): Draft {
+    this.#draft ??= new Draft();
+    return this.#draft;
+  }
+
+  /** Whether a due timer is among the messages that wait. */
+  #isTimerHere(wakeAt: number, timerId: string): boolean {
+    return this.mailbox.some((message) => message.kind === "timerDue" && message.wakeAt === wakeAt && message.timerId === timerId);
+  }
+
+  #arm(wakeAt: number, timerId: string): void {
+    (this.#change().arm ??= []).push({ wakeAt, key: this.key, gateId: timerId });
+  }
+
+  #disarm(wakeAt: number, timerId: string): void {
+    const draft = this.#change();
+    // Stores disarm before they arm, so what this very pass armed must not stand there.
+    if (draft.arm) draft.arm = draft.arm.filter((row) => row.wakeAt !== wakeAt || row.gateId !== timerId);
+    (draft.disarm ??= []).push({ wakeAt, key: this.key, gateId: timerId });
+  }
+}
+
+function answerName(eventType: string, requestId: string): string {
+  return `${requestId}\0${eventType}`; // no id holds a NUL
+}
+
+export function endedError(executionId: string, status: FiledStatus): HeddleError {
+  return new HeddleError("EXECUTION_ENDED", `Execution ${executionId} has ended (${status}); nothing more can happen to it.`, {
+    details: { executionId, status },
+  });
+}

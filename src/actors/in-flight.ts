@@ -1,0 +1,65 @@
+// InFlight: one dispatched attempt of a step, as the executor sees it. Made for every dispatch, so the parts few
+// handlers ask for (the signal, the key) are made when they are asked for.
+
+import type { Invocation } from "../effects/index.js";
+import type { ExecutableTask, OpenStep, Wire } from "../kernel/index.js";
+
+/** Who takes the domain events of an attempt. */
+export interface EventSink {
+  emitFrom(attempt: InFlight, name: string, payload: unknown): void;
+}
+
+export class InFlight implements Invocation {
+  readonly executionId: string;
+  readonly workflowId: string;
+  /** Its own: the step goes on counting when this attempt has failed. */
+  readonly attempt: number;
+  readonly #step: OpenStep;
+  readonly #sink: EventSink;
+  #controller: AbortController | undefined;
+  #aborted: { readonly reason: unknown } | undefined;
+
+  constructor(executionId: string, workflowId: string, step: OpenStep, sink: EventSink) {
+    this.executionId = executionId;
+    this.workflowId = workflowId;
+    this.attempt = step.attempt;
+    this.#step = step;
+    this.#sink = sink;
+  }
+
+  get stepId(): string {
+    return this.#step.stepId;
+  }
+
+  get task(): ExecutableTask {
+    return this.#step.task;
+  }
+
+  get input(): Wire {
+    return this.#step.input;
+  }
+
+  /** Execution and step name it; a step issued again after a failure is another request to the world. */
+  get idempotencyKey(): string {
+    const key = `${this.executionId}/${this.#step.stepId}`;
+    return this.#step.issue === 1 ? key : `${key}#${this.#step.issue}`;
+  }
+
+  get signal(): AbortSignal {
+    if (!this.#controller) {
+      this.#controller = new AbortController();
+      if (this.#aborted) this.#controller.abort(this.#aborted.reason);
+    }
+    return this.#controller.signal;
+  }
+
+  // A function of its own, because handlers hand `ctx.emit` on detached.
+  get emit(): (name: string, payload: unknown) => void {
+    return (name, payload) => this.#sink.emitFrom(this, name, payload);
+  }
+
+  abort(reason: unknown): void {
+    this.#aborted = { reason };
+    this.#controller?.abort(reason);
+  }
+}

@@ -1,0 +1,253 @@
+// Intake: how executions come into memory. Starts, messages for executions that are not there, due timers, and
+// recovery all end in an actor with a restored log in the queue. Reads are batched: one trip to the log a pass.
+//
+// I1  An id names one execution: a start finds the one that exists, in memory or in the log, before it makes another.
+// I2  Whoever sends to an execution that is unknown or has ended is told so; nothing is dropped silently.
+// I3  What cannot be restored is set aside with the reason, and the rest goes on (C-LIF-02).
+
+import {
+  CURRENT_FLAGS,
+  type ExecutionHeader,
+  HeddleError,
+  isTerminal,
+  type PartitionLog,
+  type RegisteredFlow,
+  type TimerRow,
+  type Wire,
+} from "../kernel/index.js";
+import { Actor, type ActorHost, endedError } from "./actor.js";
+import type { FlowRegistry } from "./flow-registry.js";
+import type { Message, Reply, ResumeRequest } from "./messages.js";
+import type { Timers } from "./timers.js";
+
+export interface StartRequest {
+  readonly executionId: string;
+  /** The id was just made, so nobody can have used it. */
+  readonly fresh: boolean;
+  readonly flow: RegisteredFlow;
+  readonly input: Wire;
+  readonly reply: Reply<void>;
+}
+
+/** What intake needs of its partition. */
+export interface IntakeHost extends ActorHost {
+  find(executionId: string): Actor | undefined;
+  admit(actor: Actor): void;
+  /** Answers a start whose id is taken, from the log. */
+  attach(request: StartRequest): void;
+  /** Answers a resume that found no open gate, from the log. */
+  answerClosedResume(executionId: string, request: ResumeRequest, reply: Reply<void>): void;
+}
+
+/** Executions taken up per pass while recovering: memory stays in proportion to what is at work. */
+const RECOVERED_PER_PASS = 256;
+
+interface Scan {
+  readonly status: "setAside" | "running" | "suspended";
+  after: number;
+  /** Executions from this key on were started later: whoever started them knows of them. */
+  readonly end: number;
+}
+
+export class Intake {
+  readonly #log: PartitionLog;
+  readonly #registry: FlowRegistry;
+  readonly #timers: Timers;
+  readonly #host: IntakeHost;
+  #nextKey: number;
+  #starts: StartRequest[] = [];
+  #messages = new Map<string, Message[]>();
+  #scans: Scan[] = [];
+
+  constructor(log: PartitionLog, registry: FlowRegistry, timers: Timers, host: IntakeHost) {
+    this.#log = log;
+    this.#registry = registry;
+    this.#timers = timers;
+    this.#host = host;
+    this.#nextKey = log.nextKey;
+  }
+
+  start(request: StartRequest): void {
+    this.#starts.push(request);
+  }
+
+  send(executionId: string, message: Message): void {
+    const waiting = this.#messages.get(executionId);
+    if (waiting) waiting.push(message);
+    else this.#messages.set(executionId, [message]);
+  }
+
+  /** Goes through everything that may have work to do: after opening, and after a failure. */
+  scanAll(): void {
+    this.#scans = [this.#scan("running"), this.#scan("setAside"), this.#scan("suspended")];
+  }
+
+  scanSetAside(): void {
+    this.#scans.push(this.#scan("setAside"));
+  }
+
+  #scan(status: Scan["status"]): Scan {
+    return { status, after: -1, end: this.#nextKey };
+  }
+
+  hasWork(now: number): boolean {
+    return this.#starts.length > 0 || this.#messages.size > 0 || this.#scans.length > 0 || this.#timers.isDue(now);
+  }
+
+  /** Drops everything that waits, telling those who wait for an answer. */
+  rejectAll(error: HeddleError): void {
+    for (const { reply } of this.#starts) reply.reject(error);
+    for (const message of [...this.#messages.values()].flat()) {
+      if (message.kind === "resume" || message.kind === "cancel") message.reply.reject(error);
+    }
+    this.#starts = [];
+    this.#messages = new Map();
+    this.#scans = [];
+  }
+
+  /** Brings in what waits. Afterwards the actors concerned stand in the queue. */
+  async take(now: number): Promise<void> {
+    if (this.#starts.length > 0) await this.#takeStarts(now);
+    if (this.#messages.size > 0) await this.#takeMessages();
+    if (this.#timers.isDue(now)) await this.#takeTimers(await this.#timers.takeDue(now));
+    if (this.#scans.length > 0) await this.#scanSome();
+  }
+
+  /** Restores those of `actors` whose log is not in memory. */
+  async restore(actors: readonly Actor[]): Promise<void> {
+    let cold: Actor[] | undefined;
+    for (const actor of actors) {
+      if (actor.cold || actor.aside) (cold ??= []).push(actor);
+    }
+    if (!cold) return;
+    const logs = await this.#log.load(cold.map((actor) => actor.key));
+    for (const [i, actor] of cold.entries()) {
+      const records = logs[i]!;
+      if (records instanceof HeddleError) {
+        actor.setAside({ code: "RECORD_UNREADABLE", message: records.message });
+        continue;
+      }
+      const flow = this.#registry.find(actor.flowId, actor.flowVersion);
+      if (flow) actor.restore(records, flow);
+      else actor.restoreSetAside(records, this.#registry.missing(actor.flowId, actor.flowVersion));
+    }
+  }
+
+  async #takeStarts(now: number): Promise<void> {
+    const starts = this.#starts;
+    this.#starts = [];
+    const named = starts.filter((request) => !request.fresh);
+    const taken = new Set<string>();
+    if (named.length > 0) {
+      const headers = await this.#lookup(named.map((request) => request.executionId), () => {
+        this.#starts = [...starts, ...this.#starts];
+      });
+      for (const [i, header] of headers.entries()) {
+        if (header) taken.add(named[i]!.executionId);
+      }
+    }
+    for (const request of starts) {
+      if (taken.has(request.executionId) || this.#host.find(request.executionId)) this.#host.attach(request); // I1
+      else this.#begin(request, now);
+    }
+  }
+
+  #begin({ executionId, flow, input, reply }: StartRequest, now: number): void {
+    const { id: flowId, version: flowVersion } = flow.definition;
+    const actor = new Actor(
+      this.#host,
+      {
+        key: this.#nextKey++,
+        id: executionId,
+        flowId,
+        flowVersion,
+        status: "running",
+        sequence: -1,
+        createdAt: now,
+        updatedAt: now,
+        aside: undefined,
+      },
+      flow,
+      undefined,
+    );
+    actor.begin({ type: "EXECUTION_STARTED", flowId, flowVersion, input, flags: CURRENT_FLAGS }, reply);
+    this.#host.admit(actor);
+    this.#host.enqueue(actor);
+  }
+
+  async #takeMessages(): Promise<void> {
+    const messages = [...this.#messages];
+    this.#messages = new Map();
+    const headers = await this.#lookup(messages.map(([id]) => id), () => {
+      for (const [id, waiting] of messages) for (const message of waiting) this.send(id, message);
+    });
+    for (const [i, [executionId, waiting]] of messages.entries()) {
+      const header = headers[i];
+      for (const message of waiting) {
+        if (header && !isTerminal(header.status)) this.#deliver(header, message);
+        else this.#answerAbsent(executionId, header, message);
+      }
+    }
+  }
+
+  /** I2: when the log cannot be read, what was taken is put back, so that whoever waits is told with the rest. */
+  async #lookup(ids: readonly string[], putBack: () => void): Promise<(ExecutionHeader | undefined)[]> {
+    try {
+      return await this.#log.lookup(ids);
+    } catch (error) {
+      putBack();
+      throw error;
+    }
+  }
+
+  /** I2 */
+  #answerAbsent(executionId: string, header: ExecutionHeader | undefined, message: Message): void {
+    if (message.kind !== "resume" && message.kind !== "cancel") return;
+    const { reply } = message;
+    if (!header) reply.reject(unknownExecution(executionId));
+    else if (message.kind === "resume") this.#host.answerClosedResume(executionId, message.request, reply);
+    else if (header.status === "cancelled") reply.resolve();
+    else reply.reject(endedError(executionId, header.status));
+  }
+
+  async #takeTimers(rows: readonly TimerRow[]): Promise<void> {
+    if (rows.length === 0) return;
+    const headers = await this.#log.headers(rows.map((row) => row.key));
+    for (const [i, { wakeAt, gateId }] of rows.entries()) {
+      const header = headers[i];
+      if (header) this.#deliver(header, { kind: "timerDue", wakeAt, timerId: gateId });
+    }
+  }
+
+  /**
+   * One portion of recovery. What was running is woken; what was set aside is tried again; what is suspended stays where
+   * it is, unless its flow is missing, which is better said now than when somebody resumes it.
+   */
+  async #scanSome(): Promise<void> {
+    const [scan] = this.#scans;
+    if (!scan) return;
+    const headers = await this.#log.page(scan.status, scan.after, RECOVERED_PER_PASS);
+    for (const header of headers) {
+      scan.after = header.key;
+      if (header.key >= scan.end) break;
+      const runnable = this.#registry.find(header.flowId, header.flowVersion) !== undefined;
+      if (scan.status === "suspended" ? !runnable : scan.status === "running" || runnable) this.#deliver(header, { kind: "wake" });
+    }
+    if (headers.length < RECOVERED_PER_PASS || scan.after >= scan.end) this.#scans.shift();
+  }
+
+  #deliver(header: ExecutionHeader, message: Message): void {
+    let actor = this.#host.find(header.id);
+    if (!actor) {
+      actor = new Actor(this.#host, header, this.#registry.find(header.flowId, header.flowVersion), header.status);
+      this.#host.admit(actor);
+    }
+    actor.mailbox.push(message);
+    this.#host.enqueue(actor);
+  }
+}
+
+export function unknownExecution(executionId: string): HeddleError {
+  return new HeddleError("EXECUTION_UNKNOWN", `There is no execution ${executionId} in this log.`, { details: { executionId } });
+}
+

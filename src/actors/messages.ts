@@ -1,0 +1,33 @@
+// Messages: everything that can happen to an actor. One is handled at a time, and each becomes events of its log.
+
+import type { Outcome } from "../effects/index.js";
+import type { EventOf, Wire } from "../kernel/index.js";
+
+export type Message =
+  /** Makes the actor run its flow along the log; recovery sends it. */
+  | { readonly kind: "wake" }
+  | { readonly kind: "settled"; readonly stepId: string; readonly attempt: number; readonly outcome: Outcome }
+  | { readonly kind: "effectEvent"; readonly stepId: string; readonly attempt: number; readonly name: string; readonly payload: Wire }
+  | { readonly kind: "decided"; readonly event: EventOf<"DECISION_RECORDED" | "DECISION_FAILED"> }
+  | { readonly kind: "timerDue"; readonly wakeAt: number; readonly timerId: string }
+  | { readonly kind: "resume"; readonly request: ResumeRequest; readonly reply: Reply<void> }
+  | { readonly kind: "cancel"; readonly reason: string; readonly reply: Reply<void> };
+
+/** What `runtime.resume` takes. */
+export interface ResumeRequest {
+  /** The name the gate was opened under (`suspend({ on })`). */
+  readonly eventType: string;
+  readonly payload?: unknown;
+  /** Names one of several open gates of this name. */
+  readonly gateId?: string;
+  readonly correlationKey?: string;
+  /** Makes the resume repeatable: the same id reports success again and records nothing. At most 1,024 bytes. */
+  readonly requestId?: string;
+}
+
+/** The two ways a caller hears back; called after the commit its answer depends on. */
+export interface Reply<T> {
+  readonly resolve: (value: T) => void;
+  readonly reject: (error: unknown) => void;
+}
+

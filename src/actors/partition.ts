@@ -1,0 +1,566 @@
+// Partition: the loop that owns one partition of the log and everything that happens in it (design: Turn).
+//
+// Owns       the actors in memory, their queue, the order of commits and releases.
+// Leaves     what a message means to the actor, how actors come into memory to intake, storage to the PartitionLog.
+// Talks to   callers through replies and watchers, never by throwing at them later.
+//
+// A pass takes what is ready, advances it, commits it, and releases it:
+//
+// P1  Everything the actors of a pass did goes into one commit; commits are handed to the log in the order of passes.
+// P2  Nothing leaves before its commit is durable: no effect, no answer to a caller, no event to a subscriber.
+// P3  Releases keep the order of passes, though pass N+1 may advance while commit N is on its way.
+// P4  After a failed commit what is in memory is ahead of the log, so all of it is dropped and everyone waiting is told;
+//     the partition then probes the log and, once it takes writes again, recovers from it as a fresh process would.
+// P5  One execution that cannot go on is set aside; it stops no other.
+
+import type { EffectExecutor, Outcome } from "../effects/index.js";
+import {
+  type Clock,
+  type Entropy,
+  type ExecutionState,
+  fold,
+  HeddleError,
+  isTerminal,
+  type PartitionLog,
+  revealState,
+  sameWire,
+  type SetAside,
+  type ValueLimits,
+} from "../kernel/index.js";
+import type { Actor, Move } from "./actor.js";
+import { explainClosedGate } from "./closed-gate.js";
+import type { FlowRegistry } from "./flow-registry.js";
+import type { InFlight } from "./in-flight.js";
+import { Intake, type IntakeHost, type StartRequest, unknownExecution } from "./intake.js";
+import type { Message, Reply, ResumeRequest } from "./messages.js";
+import type { Observer } from "./observer.js";
+import { quiet } from "./quiet.js";
+import { Residency } from "./residency.js";
+import type { StateReader } from "./state-reader.js";
+import { Timers } from "./timers.js";
+import { type Awaited, type Standing, Watchers } from "./watchers.js";
+
+export interface PartitionOptions {
+  readonly log: PartitionLog;
+  readonly clock: Clock;
+  readonly entropy: Entropy;
+  readonly limits: ValueLimits;
+  readonly executor: EffectExecutor;
+  readonly registry: FlowRegistry;
+  readonly observer: Observer;
+  readonly states: StateReader;
+  /** Idle actors kept in memory. 0 drops every run between its turns. */
+  readonly maxResident: number;
+}
+
+/** Commits under way at once: one being flushed, one being filled. More would only wait behind the disk. */
+const COMMITS_IN_FLIGHT_MAX = 2;
+/** Outcomes one actor may be handed in one pass, so that a long replay does not hold up everybody's commit. */
+const ROUNDS_MAX = 256;
+const FIRST_PROBE_MS = 1_000;
+const LONGEST_PROBE_MS = 30_000;
+
+type Condition =
+  | { readonly kind: "open" }
+  | { readonly kind: "failed"; readonly error: HeddleError }
+  | { readonly kind: "closing" }
+  | { readonly kind: "closed" };
+
+export class Partition implements IntakeHost {
+  readonly entropy: Entropy;
+  readonly limits: ValueLimits;
+  readonly #log: PartitionLog;
+  readonly #clock: Clock;
+  readonly #executor: EffectExecutor;
+  readonly #observer: Observer;
+  readonly #states: StateReader;
+  readonly #maxResident: number;
+  readonly #actors = new Map<string, Actor>();
+  readonly #watchers = new Watchers();
+  readonly #residency: Residency;
+  readonly #timers: Timers;
+  readonly #intake: Intake;
+  #condition: Condition = { kind: "open" };
+  /** Counts the times everything in memory was dropped; what an earlier generation still does is void. */
+  #generation = 0;
+  #ready: Actor[] = [];
+  #running = false;
+  #commitsInFlight = 0;
+  /** Resolves when everything handed to the log so far is released; never rejects. */
+  #released: Promise<void> = Promise.resolve();
+  /** The same, without the latest commit. */
+  #earlierReleased: Promise<void> = Promise.resolve();
+  /** Attempts dispatched and not settled, abandoned ones included. */
+  #attempts = 0;
+  #cancelProbe: (() => void) | undefined;
+  /** Before the next probe. Grows while one failure follows on another, also when probes get through in between. */
+  #probeMs = FIRST_PROBE_MS;
+  #reopenedAt = -Infinity;
+  #whenDrained: (() => void) | undefined;
+
+  constructor(options: PartitionOptions) {
+    this.entropy = options.entropy;
+    this.limits = options.limits;
+    this.#log = options.log;
+    this.#clock = options.clock;
+    this.#executor = options.executor;
+    this.#observer = options.observer;
+    this.#states = options.states;
+    this.#maxResident = options.maxResident;
+    this.#residency = new Residency(options.maxResident);
+    this.#timers = new Timers(options.log, options.clock, () => this.#wake());
+    this.#intake = new Intake(options.log, options.registry, this.#timers, this);
+  }
+
+  // ── Doors ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+  /** Takes up everything that was at work when the log was last written. */
+  async recover(): Promise<void> {
+    this.#intake.scanAll();
+    await this.#timers.start();
+    this.#wake();
+  }
+
+  /** Looks again at executions that were set aside: a flow they need may have been registered. */
+  retrySetAside(): void {
+    this.#intake.scanSetAside();
+    this.#wake();
+  }
+
+  /** Starts an execution, or attaches to the one that has its id, flow and input. Answers when that is durable. */
+  start(request: StartRequest): void {
+    if (this.#refuses(request.reply)) return;
+    this.#intake.start(request);
+    this.#wake();
+  }
+
+  /** Hands a message to an execution, in memory or not. */
+  send(executionId: string, message: Message): void {
+    if ((message.kind === "resume" || message.kind === "cancel") && this.#refuses(message.reply)) return;
+    const actor = this.#actors.get(executionId);
+    if (actor) {
+      actor.mailbox.push(message);
+      this.enqueue(actor);
+    } else {
+      this.#intake.send(executionId, message);
+      this.#wake();
+    }
+  }
+
+  /** Waits until the execution gets there, as far as it is durable. */
+  watch(executionId: string, awaited: Awaited): Promise<ExecutionState> {
+    const waiting = this.#watchers.add(executionId, awaited);
+    const hot = this.#actors.get(executionId);
+    if (!this.#working) this.#watchers.reject(executionId, this.#unavailable(this.#condition));
+    else if (!hot) void this.#lookForWatchers(executionId);
+    else if (hot.unreleased === 0) this.#watchers.notify(executionId, hot.durable, () => this.state(executionId));
+    return waiting; // otherwise the next release tells
+  }
+
+  /** The state as of everything that is durable by now. */
+  async state(executionId: string): Promise<ExecutionState> {
+    await this.#released;
+    const [header] = await this.#log.lookup([executionId]);
+    if (!header) throw unknownExecution(executionId);
+    return this.#states.read(this.#log, header);
+  }
+
+  /**
+   * Takes no more work, lets steps in flight end until the deadline, then aborts them; what has not ended goes on when
+   * the log is opened next.
+   */
+  async close(deadlineMs: number): Promise<void> {
+    if (this.#condition.kind === "closed" || this.#condition.kind === "closing") return;
+    if (this.#condition.kind === "open") {
+      this.#condition = { kind: "closing" };
+      await this.#drained(deadlineMs);
+    }
+    this.#condition = { kind: "closed" };
+    this.#cancelProbe?.();
+    this.#dropEverything(closedError());
+    await this.#released;
+    await this.#log.close();
+  }
+
+  // ── IntakeHost ────────────────────────────────────────────────────────────────────────────────────────────────
+
+  find(executionId: string): Actor | undefined {
+    return this.#actors.get(executionId);
+  }
+
+  admit(actor: Actor): void {
+    this.#actors.set(actor.id, actor);
+  }
+
+  enqueue(actor: Actor): void {
+    if (actor.queued || this.#actors.get(actor.id) !== actor) return;
+    actor.queued = true;
+    this.#residency.remove(actor);
+    this.#ready.push(actor);
+    this.#wake();
+  }
+
+  warn(message: string): void {
+    this.#observer.warn(message);
+  }
+
+  attach(request: StartRequest): void {
+    const { reply } = request;
+    const actor = this.#actors.get(request.executionId);
+    const answer = (): void => this.#attach(request);
+    // Whoever took the id in this very pass becomes durable with it, not before.
+    if (actor?.changed) actor.answerWhenDurable({ resolve: answer, reject: reply.reject });
+    else answer();
+  }
+
+  #attach(request: StartRequest): void {
+    void this.#answering(request.reply, async () => {
+      const { executionId, flow, input } = request;
+      await this.#released; // whoever took the id may not be durable yet
+      const [header] = await this.#log.lookup([executionId]);
+      if (!header) throw this.#condition.kind === "open" ? unknownExecution(executionId) : this.#unavailable(this.#condition);
+      const conflict = header.flowId === flow.definition.id ? await this.#inputConflict(header.key, input) : `runs flow ${header.flowId}`;
+      if (!conflict) return;
+      throw new HeddleError(
+        "EXECUTION_CONFLICT",
+        `The id ${executionId} is taken: that execution ${conflict}. Choose another id, or use the handle of the existing one.`,
+        { details: { executionId, flowId: header.flowId } },
+      );
+    });
+  }
+
+  answerClosedResume(executionId: string, request: ResumeRequest, reply: Reply<void>): void {
+    void this.#answering(reply, async () => {
+      const problem = explainClosedGate(await this.state(executionId), request);
+      if (problem) throw problem;
+    });
+  }
+
+  async #inputConflict(key: number, input: StartRequest["input"]): Promise<string | undefined> {
+    const [records] = await this.#log.load([key]);
+    if (records === undefined || records instanceof HeddleError) return "has an unreadable log";
+    const [started] = records[0]?.events ?? [];
+    return started?.type === "EXECUTION_STARTED" && sameWire(started.input, input) ? undefined : "was started with another input";
+  }
+
+  async #answering(reply: Reply<void>, find: () => Promise<void>): Promise<void> {
+    try {
+      await find();
+      reply.resolve();
+    } catch (error) {
+      reply.reject(error);
+    }
+  }
+
+  // ── The loop ──────────────────────────────────────────────────────────────────────────────────────────────────
+
+  #wake(): void {
+    if (this.#running || !this.#working) return;
+    this.#running = true;
+    this.#clock.soon(() => void this.#run());
+  }
+
+  /** The one place that awaits between passes. */
+  async #run(): Promise<void> {
+    try {
+      while (this.#working && this.#hasWork()) {
+        await this.#pass();
+        if (this.#commitsInFlight >= COMMITS_IN_FLIGHT_MAX) await this.#earlierReleased;
+        else await new Promise<void>((resolve) => this.#clock.soon(resolve));
+      }
+    } catch (error) {
+      this.#fail(error);
+    }
+    this.#running = false;
+    if (this.#working && this.#hasWork()) this.#wake();
+    this.#checkDrained();
+  }
+
+  get #working(): boolean {
+    return this.#condition.kind === "open" || this.#condition.kind === "closing";
+  }
+
+  #hasWork(): boolean {
+    return this.#ready.length > 0 || this.#intake.hasWork(this.#clock.now());
+  }
+
+  async #pass(): Promise<void> {
+    const now = this.#clock.now();
+    if (this.#intake.hasWork(now)) await this.#intake.take(now);
+    if (!this.#working) return this.#dropEverything(this.#unavailable(this.#condition)); // it failed or closed meanwhile
+    const actors = this.#ready;
+    this.#ready = [];
+    for (const actor of actors) actor.queued = false;
+    const generation = this.#generation;
+    await this.#intake.restore(actors);
+    await this.#advance(actors, now);
+    this.#commit(actors, now, generation);
+  }
+
+  /** Rounds of the pass: each actor is moved by one outcome, all become quiet, each is settled. */
+  async #advance(actors: readonly Actor[], now: number): Promise<void> {
+    let wave = actors;
+    for (let round = 0; wave.length > 0 && round < ROUNDS_MAX; round++) {
+      let moved = false;
+      for (const actor of wave) moved = advanceGuarded(actor, now) || moved;
+      if (moved) await quiet();
+      let again: Actor[] | undefined;
+      for (const actor of wave) {
+        if (settleGuarded(actor, now)) (again ??= []).push(actor);
+      }
+      if (!again) return;
+      wave = again;
+    }
+    for (const actor of wave) this.enqueue(actor);
+  }
+
+  #commit(actors: readonly Actor[], now: number, generation: number): void {
+    const moves: Move[] = [];
+    for (const actor of actors) {
+      const move = actor.takeMove(now);
+      if (move) moves.push(move);
+      else if (generation === this.#generation) this.#unmoved(actor);
+    }
+    if (moves.length === 0) return;
+    if (generation !== this.#generation) {
+      // A commit failed while this pass advanced: what it did rests on what is not there (P4).
+      this.#reject(moves, this.#unavailable(this.#condition));
+      return;
+    }
+    this.#observer.appended(moves);
+    const committed = this.#log.commit({ executions: moves });
+    this.#commitsInFlight++;
+    const before = this.#released;
+    this.#earlierReleased = before;
+    this.#released = committed.then(
+      async () => {
+        await before; // P3
+        this.#commitsInFlight--;
+        this.#release(moves, generation);
+        this.#checkDrained();
+      },
+      async (error: unknown) => {
+        await before;
+        this.#commitsInFlight--;
+        if (generation === this.#generation) this.#fail(error);
+        this.#reject(moves, this.#unavailable(this.#condition));
+      },
+    );
+  }
+
+  // ── Release ───────────────────────────────────────────────────────────────────────────────────────────────────
+
+  /** P2: everything that waited for these moves to be durable. */
+  #release(moves: readonly Move[], generation: number): void {
+    this.#observer.durable(moves);
+    if (generation !== this.#generation) {
+      // What is in memory is not theirs any more, but they are in the log: whoever asked for them must not hear otherwise.
+      for (const { replies } of moves) for (const reply of replies) reply.resolve();
+      this.#reject(moves, this.#unavailable(this.#condition));
+      return;
+    }
+    for (const move of moves) {
+      const { actor } = move;
+      actor.unreleased--;
+      actor.durable = move.standing;
+      if (move.arm.length > 0) this.#timers.armed(move.arm);
+      if (move.disarm.length > 0) this.#timers.disarmed(move.disarm);
+      for (const attempt of move.dispatches) this.#dispatch(actor, attempt);
+      for (const reply of move.replies) reply.resolve();
+      for (const { request, reply } of move.closedResumes) this.answerClosedResume(actor.id, request, reply);
+      if (this.#watchers.has(actor.id)) this.#notify(actor, move.standing, move.header.sequence);
+      if (move.record && this.#states.isCheckpoint(move.record.sequence, move.header.sequence)) this.#checkpoint(actor);
+      this.#retire(actor);
+    }
+  }
+
+  /** An actor whose pass changed nothing: it may still be news to a watcher how it stands. */
+  #unmoved(actor: Actor): void {
+    if (actor.unreleased === 0) {
+      actor.durable = actor.standing;
+      this.#watchers.notify(actor.id, actor.durable, () => this.state(actor.id));
+    }
+    this.#retire(actor);
+  }
+
+  #dispatch(actor: Actor, attempt: InFlight): void {
+    if (this.#condition.kind !== "open" || !actor.awaits(attempt)) return;
+    const { stepId, attempt: number } = attempt;
+    this.#attempts++;
+    this.#executor.dispatch(attempt, (outcome: Outcome) => {
+      this.#attempts--;
+      actor.mailbox.push({ kind: "settled", stepId, attempt: number, outcome });
+      this.enqueue(actor);
+      this.#checkDrained();
+    });
+  }
+
+  #notify(actor: Actor, standing: Standing, sequence: number): void {
+    const { id, recent } = actor;
+    this.#watchers.notify(id, standing, () =>
+      recent ? revealState(id, fold(recent, undefined, sequence)) : this.#states.read(this.#log, actor),
+    );
+  }
+
+  /** Tells watchers of an execution that may have got there before they came. */
+  async #lookForWatchers(executionId: string): Promise<void> {
+    try {
+      const [header] = await this.#log.lookup([executionId]);
+      if (!header) throw unknownExecution(executionId);
+      if (this.#actors.has(executionId) || header.status === "running") return; // its release will tell them
+      const { status, aside } = header;
+      if (aside) return this.#watchers.notify(executionId, { status, aside, atGate: false }, () => this.state(executionId));
+      const state = await this.#states.read(this.#log, header);
+      const atGate = Object.values(state.gates).some((gate) => gate.kind === "event" && gate.status === "open");
+      this.#watchers.notify(executionId, { status, atGate, aside }, () => this.state(executionId));
+    } catch (error) {
+      this.#watchers.reject(executionId, error);
+    }
+  }
+
+  #checkpoint({ id, key }: Actor): void {
+    this.#states.checkpoint(this.#log, { id, key }).catch((error: unknown) => this.#observer.storageError(id, error));
+  }
+
+  /** Lets an actor leave memory once nothing of it is under way. */
+  #retire(actor: Actor): void {
+    if (actor.idle && (isTerminal(actor.status) || actor.aside)) {
+      this.#actors.delete(actor.id);
+    } else if (this.#maxResident === 0) {
+      if (!actor.quiescent || actor.mailbox.length > 0) return;
+      actor.dropRun();
+      if (actor.idle) this.#actors.delete(actor.id);
+    } else if (actor.idle) {
+      const evicted = this.#residency.admit(actor);
+      if (evicted) this.#actors.delete(evicted.id);
+    }
+  }
+
+  // ── Failure and closing ───────────────────────────────────────────────────────────────────────────────────────
+
+  /** P4 */
+  #fail(cause: unknown): void {
+    if (!this.#working) return;
+    const error =
+      cause instanceof HeddleError
+        ? cause
+        : new HeddleError("STORAGE_FAILED", `Partition ${this.#log.partition} could not go on: ${describe(cause)}`, { cause });
+    const closing = this.#condition.kind === "closing";
+    this.#condition = { kind: "failed", error };
+    this.#observer.storageError("", error);
+    this.#dropEverything(error);
+    if (closing) this.#whenDrained?.();
+    else {
+      // A disk that is all but full takes a probe and little more; what runs must not run again and again for that.
+      if (this.#clock.now() - this.#reopenedAt > LONGEST_PROBE_MS) this.#probeMs = FIRST_PROBE_MS;
+      this.#probeLater();
+    }
+  }
+
+  #reject(moves: readonly Move[], error: HeddleError): void {
+    for (const { replies, closedResumes } of moves) {
+      for (const reply of replies) reply.reject(error);
+      for (const { reply } of closedResumes) reply.reject(error);
+    }
+  }
+
+  #dropEverything(error: HeddleError): void {
+    this.#generation++;
+    for (const actor of this.#actors.values()) {
+      actor.abortAttempts(error);
+      for (const message of actor.mailbox) {
+        if (message.kind === "resume" || message.kind === "cancel") message.reply.reject(error);
+      }
+      actor.dropDraft(error);
+      actor.dropRun();
+    }
+    this.#actors.clear();
+    this.#ready = [];
+    this.#residency.clear();
+    this.#intake.rejectAll(error);
+    this.#timers.stop();
+    this.#watchers.rejectAll(error);
+  }
+
+  #probeLater(): void {
+    this.#cancelProbe = this.#clock.after(this.#probeMs, () => void this.#probe());
+    this.#probeMs = Math.min(this.#probeMs * 2, LONGEST_PROBE_MS);
+  }
+
+  async #probe(): Promise<void> {
+    try {
+      await this.#log.commit({ executions: [] });
+    } catch {
+      if (this.#condition.kind === "failed") this.#probeLater();
+      return;
+    }
+    await this.#released;
+    if (this.#condition.kind !== "failed") return;
+    this.#condition = { kind: "open" };
+    this.#reopenedAt = this.#clock.now();
+    this.warn(`Partition ${this.#log.partition} takes writes again; what was running is recovered from the log.`);
+    try {
+      await this.recover();
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  #drained(deadlineMs: number): Promise<void> {
+    return new Promise((resolve) => {
+      const cancelDeadline = this.#clock.after(deadlineMs, resolve);
+      this.#whenDrained = () => {
+        cancelDeadline();
+        resolve();
+      };
+      this.#checkDrained();
+    });
+  }
+
+  #checkDrained(): void {
+    if (!this.#running && this.#attempts === 0 && this.#commitsInFlight === 0) this.#whenDrained?.();
+  }
+
+  #refuses(reply: Reply<void>): boolean {
+    if (this.#condition.kind === "open") return false;
+    reply.reject(this.#unavailable(this.#condition));
+    return true;
+  }
+
+  #unavailable(condition: Condition): HeddleError {
+    if (condition.kind === "failed") return condition.error;
+    return condition.kind === "open" ? new HeddleError("STORAGE_FAILED", "The log failed and was recovered; try again.") : closedError();
+  }
+}
+
+// P5: what an actor's turn throws is a broken record or a bug of ours; either way only this execution stops.
+function advanceGuarded(actor: Actor, now: number): boolean {
+  try {
+    return actor.advance(now);
+  } catch (error) {
+    actor.setAside(asideOf(error));
+    return false;
+  }
+}
+
+function settleGuarded(actor: Actor, now: number): boolean {
+  try {
+    return actor.settle(now);
+  } catch (error) {
+    actor.setAside(asideOf(error));
+    return actor.mailbox.length > 0;
+  }
+}
+
+function asideOf(error: unknown): SetAside {
+  return { code: error instanceof HeddleError ? error.code : "INVARIANT_BROKEN", message: describe(error) };
+}
+
+function closedError(): HeddleError {
+  return new HeddleError("RUNTIME_CLOSED", "The runtime was closed; its executions go on when the directory is opened again.");
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+

@@ -1,0 +1,257 @@
+// ExecutionRuntime: the door through which programs start, resume, cancel and watch executions. It routes each call to
+// the partition that owns the execution, and checks at this boundary whatever can be checked without it.
+
+import { type EffectRuntime, InlineExecutor } from "../effects/index.js";
+import {
+  type Clock,
+  checkId,
+  createIdSource,
+  type Entropy,
+  type EventStore,
+  type ExecutionHeader,
+  type ExecutionState,
+  type FillRandom,
+  type FlowDefinition,
+  type FlowRunner,
+  HeddleError,
+  type ListFilter,
+  parseWith,
+  partitionOf,
+  type RegisteredFlow,
+  type SnapshotStore,
+  toWire,
+  type ValueLimits,
+} from "../kernel/index.js";
+import { FlowRegistry } from "./flow-registry.js";
+import { type ExecutionHandle, type HandleHost, RuntimeHandle } from "./handle.js";
+import type { Reply, ResumeRequest } from "./messages.js";
+import { Observer, type ObserverHooks } from "./observer.js";
+import { Partition } from "./partition.js";
+import { StateReader } from "./state-reader.js";
+import type { Awaited } from "./watchers.js";
+
+export interface StartOptions {
+  /** Names the execution. Starting it again with the same flow and input attaches; anything else is a conflict. */
+  readonly executionId?: string;
+}
+
+export interface CloseOptions {
+  /** How long steps in flight may go on, in milliseconds. Default 5,000. */
+  readonly deadlineMs?: number;
+}
+
+export interface RuntimeOptions extends ObserverHooks {
+  readonly eventStore: EventStore;
+  readonly snapshotStore: SnapshotStore;
+  readonly effectRuntime: EffectRuntime;
+  readonly clock: Clock;
+  readonly entropy: Entropy;
+  readonly fillRandom: FillRandom;
+  readonly limits: ValueLimits;
+  readonly snapshotEvery?: number | undefined;
+  /** Whether `start` parses inputs by the flow's schema. Default true. */
+  readonly validateInput?: boolean | undefined;
+  /** Idle executions kept in memory, default 10,000. */
+  readonly maxResident?: number | undefined;
+}
+
+const DEFAULT_MAX_RESIDENT = 10_000;
+const DEFAULT_CLOSE_DEADLINE_MS = 5_000;
+
+type Phase =
+  | { readonly kind: "built" }
+  | { readonly kind: "opening" | "open" | "failed"; readonly opened: Promise<readonly Partition[]> }
+  | { readonly kind: "closed"; readonly closing: Promise<void> };
+
+export class ExecutionRuntime implements HandleHost {
+  readonly #options: RuntimeOptions;
+  readonly #registry = new FlowRegistry();
+  readonly #newId: () => string;
+  readonly #validateInput: boolean;
+  #phase: Phase = { kind: "built" };
+  #partitions: readonly Partition[] = [];
+
+  constructor(options: RuntimeOptions) {
+    this.#options = options;
+    this.#newId = createIdSource(() => options.clock.now(), options.fillRandom);
+    this.#validateInput = options.validateInput ?? true;
+  }
+
+  /** Makes a flow startable, and lets executions that were waiting for it go on. */
+  registerFlow<TIn, TOut>(definition: FlowDefinition<TIn, TOut>, runner: FlowRunner<TIn, TOut>): void {
+    this.#registry.register(definition, runner as FlowRunner);
+    for (const partition of this.#partitions) partition.retrySetAside();
+  }
+
+  /**
+   * Opens the log, takes ownership of its partitions and recovers what was running. Repeated calls wait for the first; after
+   * a failure, as when another process owned the directory, the next call tries again.
+   */
+  open(): Promise<void> {
+    if (this.#phase.kind === "built" || this.#phase.kind === "failed") {
+      const opened = this.#openAll();
+      this.#phase = { kind: "opening", opened };
+      opened.catch(() => {
+        // Every call that needs the log reports why it is not open.
+        if (this.#phase.kind === "opening") this.#phase = { kind: "failed", opened };
+      });
+    }
+    if (this.#phase.kind === "closed") return contained(Promise.reject(closedError()));
+    return contained(this.#phase.opened.then(() => {}));
+  }
+
+  async #openAll(): Promise<readonly Partition[]> {
+    const { eventStore, clock, effectRuntime, limits, snapshotStore, snapshotEvery } = this.#options;
+    const observer = new Observer(this.#options);
+    const shared = {
+      clock,
+      entropy: this.#options.entropy,
+      limits,
+      executor: new InlineExecutor(effectRuntime, clock, limits),
+      registry: this.#registry,
+      observer,
+      states: new StateReader(snapshotStore, snapshotEvery),
+      maxResident: this.#options.maxResident ?? DEFAULT_MAX_RESIDENT,
+    };
+    const partitions: Partition[] = [];
+    try {
+      for (let i = 0; i < eventStore.partitions; i++) {
+        partitions.push(new Partition({ ...shared, log: await eventStore.open(i) }));
+      }
+      for (const partition of partitions) await partition.recover();
+    } catch (error) {
+      for (const partition of partitions) await partition.close(0);
+      throw error;
+    }
+    this.#partitions = partitions;
+    if (this.#phase.kind === "opening") this.#phase = { kind: "open", opened: this.#phase.opened };
+    return partitions;
+  }
+
+  /**
+   * Starts an execution of a registered flow; resolves once it is durable.
+   *
+   * @throws FLOW_UNKNOWN, ID_INVALID, INPUT_INVALID, VALUE_NOT_RECORDABLE, EXECUTION_CONFLICT, STORAGE_FAILED,
+   *   PARTITION_LOCKED, RUNTIME_CLOSED
+   */
+  start<TIn, TOut>(
+    flow: RegisteredFlow<TIn, TOut>,
+    input: NoInfer<TIn>,
+    options: StartOptions = {},
+  ): Promise<ExecutionHandle<TOut>> {
+    return contained(this.#start(flow, input, options));
+  }
+
+  async #start<TIn, TOut>(
+    flow: RegisteredFlow<TIn, TOut>,
+    input: unknown,
+    options: StartOptions,
+  ): Promise<ExecutionHandle<TOut>> {
+    const fresh = options.executionId === undefined;
+    const executionId = options.executionId ?? this.#newId();
+    if (!fresh) checkId("executionId", executionId);
+    const registered = this.#registry.require(flow?.definition);
+    const { definition } = registered;
+    const parsed = this.#validateInput
+      ? parseWith(definition.inputSchema, input, "INPUT_INVALID", "input of flow", definition.id)
+      : input;
+    const wire = toWire(parsed, this.#options.limits);
+    const partition = this.#phase.kind === "open" ? this.#partitionFor(executionId) : await this.#owner(executionId);
+    await new Promise<void>((resolve, reject) =>
+      partition.start({ executionId, fresh, flow: registered, input: wire, reply: { resolve, reject } }),
+    );
+    return new RuntimeHandle<TOut>(executionId, this);
+  }
+
+  /**
+   * Resolves an open gate; resolves once that is durable.
+   *
+   * @throws EXECUTION_UNKNOWN, EXECUTION_ENDED, EXECUTION_SET_ASIDE, GATE_NOT_OPEN, GATE_AMBIGUOUS,
+   *   GATE_ALREADY_RESOLVED, RESUME_PAYLOAD_INVALID, VALUE_NOT_RECORDABLE
+   */
+  resume(executionId: string, request: ResumeRequest): Promise<ExecutionHandle> {
+    return contained(this.#resume(executionId, request));
+  }
+
+  async #resume(executionId: string, request: ResumeRequest): Promise<ExecutionHandle> {
+    checkId("executionId", executionId);
+    checkId("eventType", request?.eventType);
+    if (request.requestId !== undefined) checkId("requestId", request.requestId);
+    await this.#ask(executionId, (reply) => ({ kind: "resume", request, reply }));
+    return new RuntimeHandle(executionId, this);
+  }
+
+  /** Ends an execution. Steps in flight are aborted; cancelling what is cancelled is fine, what has ended is not. */
+  cancel(executionId: string, reason = "cancelled by the host"): Promise<void> {
+    return contained(this.#ask(executionId, (reply) => ({ kind: "cancel", reason, reply })));
+  }
+
+  /** A handle for an execution that exists; it may belong to an earlier process. */
+  handle(executionId: string): ExecutionHandle {
+    checkId("executionId", executionId);
+    return new RuntimeHandle(executionId, this);
+  }
+
+  /** Folds an execution's durable state without running it. */
+  loadState(executionId: string): Promise<ExecutionState> {
+    return contained(this.#owner(executionId).then((partition) => partition.state(executionId)));
+  }
+
+  /** Lists executions, newest first. */
+  list(filter?: ListFilter): Promise<ExecutionHeader[]> {
+    return contained(this.#options.eventStore.list(filter));
+  }
+
+  watch(executionId: string, awaited: Awaited): Promise<ExecutionState> {
+    if (this.#phase.kind === "open") return this.#partitionFor(executionId).watch(executionId, awaited);
+    return contained(this.#owner(executionId).then((partition) => partition.watch(executionId, awaited)));
+  }
+
+  /** Closes the log and everything on it. Repeated calls wait for the first. */
+  close({ deadlineMs = DEFAULT_CLOSE_DEADLINE_MS }: CloseOptions = {}): Promise<void> {
+    if (this.#phase.kind !== "closed") {
+      const opened = this.#phase.kind === "built" ? undefined : this.#phase.opened;
+      this.#phase = { kind: "closed", closing: contained(this.#closeAll(opened, deadlineMs)) };
+    }
+    return this.#phase.closing;
+  }
+
+  async #closeAll(opened: Promise<readonly Partition[]> | undefined, deadlineMs: number): Promise<void> {
+    const partitions = opened ? await opened.catch(() => []) : [];
+    await Promise.all(partitions.map((partition) => partition.close(deadlineMs)));
+    await this.#options.eventStore.close();
+  }
+
+  async #ask(executionId: string, message: (reply: Reply<void>) => Parameters<Partition["send"]>[1]): Promise<void> {
+    const partition = await this.#owner(executionId);
+    await new Promise<void>((resolve, reject) => partition.send(executionId, message({ resolve, reject })));
+  }
+
+  async #owner(executionId: string): Promise<Partition> {
+    checkId("executionId", executionId);
+    switch (this.#phase.kind) {
+      case "built":
+        throw new HeddleError("RUNTIME_NOT_STARTED", "The app was built with autostart: false; call app.start() first.");
+      case "closed":
+        throw closedError();
+      default:
+        await this.#phase.opened;
+        return this.#partitionFor(executionId);
+    }
+  }
+
+  #partitionFor(executionId: string): Partition {
+    if (this.#phase.kind === "closed") throw closedError();
+    return this.#partitions[partitionOf(executionId, this.#partitions.length)]!;
+  }
+}
+
+/** A promise nobody awaits must not end the host when it rejects (C-EMB-01). */
+function contained<T>(promise: Promise<T>): Promise<T> {
+  promise.catch(() => {});
+  return promise;
+}
+
+function closedError(): HeddleError {
+  return new HeddleError("RUNTIME_CLOSED", "The runtime is closed; build the app again to go on.");
+}

@@ -1,0 +1,44 @@
+// StateReader: an execution's state from what is durable, a snapshot shortening the fold where there is one.
+
+import {
+  type ExecutionState,
+  type FoldedState,
+  fold,
+  HeddleError,
+  type PartitionLog,
+  revealState,
+  type SnapshotStore,
+} from "../kernel/index.js";
+
+export class StateReader {
+  readonly #snapshots: SnapshotStore;
+  readonly #snapshotEvery: number | undefined;
+
+  constructor(snapshots: SnapshotStore, snapshotEvery: number | undefined) {
+    this.#snapshots = snapshots;
+    this.#snapshotEvery = snapshotEvery;
+  }
+
+  async read(log: PartitionLog, execution: { readonly id: string; readonly key: number }): Promise<ExecutionState> {
+    return revealState(execution.id, await this.#fold(log, execution));
+  }
+
+  /** Whether a move that ends at `sequence` and began at `from` crosses a checkpoint. */
+  isCheckpoint(from: number, sequence: number): boolean {
+    const every = this.#snapshotEvery;
+    return every !== undefined && Math.floor((sequence + 1) / every) > Math.floor(from / every);
+  }
+
+  /** Saves a snapshot of what is durable. Losing one costs time, never truth, so nobody waits for it. */
+  async checkpoint(log: PartitionLog, execution: { readonly id: string; readonly key: number }): Promise<void> {
+    const state = await this.#fold(log, execution);
+    await this.#snapshots.save({ executionId: execution.id, sequence: state.sequence, state });
+  }
+
+  async #fold(log: PartitionLog, { id, key }: { readonly id: string; readonly key: number }): Promise<FoldedState> {
+    const snapshot = this.#snapshotEvery === undefined ? undefined : await this.#snapshots.load(id);
+    const [records] = await log.load([key], snapshot ? snapshot.sequence + 1 : 0);
+    if (records instanceof HeddleError) throw records;
+    return fold(records ?? [], snapshot?.state as FoldedState | undefined);
+  }
+}
