@@ -1,0 +1,151 @@
+// Config: the grouped options of defineConfig, and the check that names what is wrong with them. TypeScript rejects a
+// misplaced option in a literal; the check is for configurations put together at run time, and for JavaScript.
+
+import { closest, distance } from "fastest-levenshtein";
+import type { EffectMiddleware, EffectRuntime } from "../effects/index.js";
+import { type EventEnvelope, type FlowModule, HeddleError, type RegisteredFlow } from "../kernel/index.js";
+import type { StorageConfig } from "./storage.js";
+
+/** A surface by its id. */
+export interface SurfaceConfig {
+  id: string;
+  /** Paths to mask where the surface leaves the process. Not in this version: a value is refused, not ignored. */
+  redact?: string[] | undefined;
+}
+
+export interface SecurityConfig {
+  /** Not in this version: a value is refused, not ignored. */
+  authorizer?: unknown;
+}
+
+export interface ObservabilityConfig {
+  /** Not in this version: a value is refused, not ignored. */
+  telemetry?: readonly unknown[] | undefined;
+  /** Each event when it is appended, before it is durable. */
+  onEvent?: ((event: EventEnvelope) => void) | undefined;
+  /** Each event once it is durable. */
+  onDurableEvent?: ((event: EventEnvelope) => void) | undefined;
+  onWarn?: ((message: string) => void) | undefined;
+  /** Failed commits (with an empty id) and failed snapshots. */
+  onStorageError?: ((executionId: string, err: unknown) => void) | undefined;
+}
+
+export interface DurabilityConfig {
+  /** Saves a folded state every so many events, which shortens `loadState`. Default: never. */
+  snapshotEvery?: number | undefined;
+}
+
+export interface ExecutionConfig {
+  /** Called once while the app is built, to register what steps name by `toolId`. */
+  registerEffects?: ((effects: EffectRuntime) => void) | undefined;
+  /** Around every effect, outermost first. */
+  effectMiddleware?: EffectMiddleware[] | undefined;
+  /** The clock of events, timers and `ctx.now()`: milliseconds since the epoch. Default: the host's. */
+  now?: (() => number) | undefined;
+  /** Whether `start` parses inputs by the flow's schema. Default true. */
+  validateInput?: boolean | undefined;
+  /** Idle executions kept in memory; beyond it the least recently used are dropped and replayed when needed. Default 10,000. */
+  maxResident?: number | undefined;
+  /** Largest value a step, gate or flow may record, in bytes. Default 16 MiB. */
+  maxValueBytes?: number | undefined;
+}
+
+export interface LoomConfig {
+  storage: StorageConfig;
+  flows?: RegisteredFlow[] | undefined;
+  /** Modules of flows, as code generation lists them; every registered flow a module exports is taken. */
+  flowModules?: FlowModule[] | undefined;
+  surfaces?: (string | SurfaceConfig)[] | undefined;
+  /** False builds without opening the log; `app.start()` does that later. Default true. */
+  autostart?: boolean | undefined;
+  security?: SecurityConfig | undefined;
+  observability?: ObservabilityConfig | undefined;
+  durability?: DurabilityConfig | undefined;
+  execution?: ExecutionConfig | undefined;
+}
+
+type Group = "security" | "observability" | "durability" | "execution" | "checks";
+
+/** Options by group: those this version has, and those of the guide it does not have yet. */
+const GROUPS: Readonly<Record<Group, { readonly has: readonly string[]; readonly later: readonly string[] }>> = {
+  security: {
+    has: [],
+    later: ["authorizer", "policies", "secrets", "resumeAuthenticator", "executionAuthorizer", "onExecutionDenied", "compliance", "crypto", "strict"],
+  },
+  observability: {
+    has: ["onEvent", "onDurableEvent", "onWarn", "onStorageError"],
+    later: ["telemetry", "reasoning"],
+  },
+  durability: { has: ["snapshotEvery"], later: ["retention", "snapshots", "heartbeat"] },
+  execution: {
+    has: ["registerEffects", "effectMiddleware", "now", "validateInput", "maxResident", "maxValueBytes"],
+    later: ["dispatcher", "envelope", "errorClasses", "claimCheck"],
+  },
+  checks: { has: [], later: ["validate", "verify", "manifest"] },
+};
+
+const TOP_LEVEL = ["storage", "flows", "flowModules", "surfaces", "autostart", ...Object.keys(GROUPS)];
+const TOP_LEVEL_LATER = [
+  "agentModules", "toolModules", "skillModules", "skills", "scheduleModules", "memoryModules", "memories", "memoryStore",
+  "projectionModules", "projections", "projectionRuntime", "agents", "capabilityAgents", "a2a", "agentSurface", "catalog",
+  "timers", "workers",
+];
+
+/** Refuses options that are misplaced, misspelt, or not in this version. An ignored option is the worst kind of bug. */
+export function checkConfig(config: unknown): asserts config is LoomConfig {
+  if (typeof config !== "object" || config === null) throw invalid("defineConfig takes an object of options.");
+  for (const [option, value] of Object.entries(config)) {
+    if (value === undefined) continue;
+    if (option in GROUPS) checkGroup(option as Group, value);
+    else if (!TOP_LEVEL.includes(option)) throw misplaced(option);
+  }
+  const { surfaces, durability, execution } = config as LoomConfig;
+  for (const surface of surfaces ?? []) {
+    if (typeof surface === "object" && surface.redact !== undefined) throw unavailable(`surfaces[${surface.id}].redact`);
+  }
+  checkCount("durability.snapshotEvery", durability?.snapshotEvery, 1);
+  checkCount("execution.maxResident", execution?.maxResident, 0);
+  checkCount("execution.maxValueBytes", execution?.maxValueBytes, 1);
+}
+
+function checkGroup(group: Group, options: unknown): void {
+  if (typeof options !== "object" || options === null) throw invalid(`${group} is a group of options, so it must be an object.`);
+  const { has, later } = GROUPS[group];
+  for (const [option, value] of Object.entries(options)) {
+    if (value === undefined || has.includes(option)) continue;
+    if (later.includes(option)) throw unavailable(`${group}.${option}`);
+    throw invalid(`There is no option ${group}.${option}.${suggestion(option, [...has, ...later])}`);
+  }
+}
+
+function misplaced(option: string): HeddleError {
+  for (const [group, { has, later }] of Object.entries(GROUPS)) {
+    if (!has.includes(option) && !later.includes(option)) continue;
+    return new HeddleError("CONFIG_OPTION_MOVED", `${option} belongs into a group: write defineConfig({ ${group}: { ${option} } }).`, {
+      details: { option, group },
+    });
+  }
+  if (TOP_LEVEL_LATER.includes(option)) return unavailable(option);
+  return invalid(`There is no option ${option}.${suggestion(option, TOP_LEVEL)}`);
+}
+
+function unavailable(option: string): HeddleError {
+  return new HeddleError("CONFIG_INVALID", `${option} is not in this version of heddle. It is refused so that you do not rely on it.`, {
+    details: { option },
+  });
+}
+
+function suggestion(option: string, known: readonly string[]): string {
+  if (known.length === 0) return "";
+  const nearest = closest(option, [...known]);
+  return distance(option, nearest) <= 3 ? ` Did you mean ${nearest}?` : "";
+}
+
+function checkCount(option: string, value: number | undefined, least: number): void {
+  if (value === undefined || (Number.isInteger(value) && value >= least)) return;
+  throw invalid(`${option} must be a whole number of at least ${least}, not ${value}.`);
+}
+
+function invalid(message: string): HeddleError {
+  return new HeddleError("CONFIG_INVALID", message);
+}

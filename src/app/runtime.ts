@@ -1,0 +1,30 @@
+// WorkflowRuntime: the runtime with the host's clock and randomness, for programs that wire it by hand.
+
+import { ExecutionRuntime, type ObserverHooks } from "../actors/index.js";
+import type { EffectRuntime } from "../effects/index.js";
+import { type EventStore, type SnapshotStore, VALUE_LIMITS } from "../kernel/index.js";
+import { fillRandom, systemClock, systemEntropy } from "./clock.js";
+
+export interface WorkflowRuntimeOptions extends ObserverHooks {
+  readonly eventStore: EventStore;
+  readonly snapshotStore: SnapshotStore;
+  readonly effectRuntime: EffectRuntime;
+  readonly snapshotEvery?: number | undefined;
+  readonly validateInput?: boolean | undefined;
+  readonly maxResident?: number | undefined;
+  readonly maxValueBytes?: number | undefined;
+  readonly now?: (() => number) | undefined;
+}
+
+/** Starts, resumes, cancels and watches executions. Call `open()` before anything else when you build it yourself. */
+export class WorkflowRuntime extends ExecutionRuntime {
+  constructor({ now, maxValueBytes = VALUE_LIMITS.bytesMax, ...options }: WorkflowRuntimeOptions) {
+    super({
+      ...options,
+      clock: systemClock(now),
+      entropy: systemEntropy,
+      fillRandom,
+      limits: { ...VALUE_LIMITS, bytesMax: maxValueBytes },
+    });
+  }
+}

@@ -1,0 +1,83 @@
+// Storage: what `defineConfig({ storage })` takes, and the stores it stands for.
+
+import {
+  type EventStore,
+  HeddleError,
+  LmdbEventStore,
+  MemoryEventStore,
+  MemorySnapshotStore,
+  type SnapshotStore,
+} from "../kernel/index.js";
+import { HEDDLE_VERSION } from "./version.js";
+
+/** Git-style references to executions. The guide's shape; branching itself is not in this version. */
+export interface BranchRegistry {
+  putRef(ref: { name: string; executionId: string; tip: number }): Promise<void>;
+  promote(from: string, to: string, options?: { expect?: string | null }): Promise<void>;
+}
+
+export interface LmdbStorage {
+  readonly kind: "lmdb";
+  readonly dir: string;
+  readonly partitions?: number | undefined;
+  readonly sync?: "flush" | "commit" | undefined;
+}
+
+export type StorageConfig =
+  | { kind: "memory" }
+  | LmdbStorage
+  | { kind: "custom"; eventStore: EventStore; snapshotStore: SnapshotStore; branchRegistry?: BranchRegistry | undefined };
+
+/**
+ * A directory of LMDB environments on a local disk, owned by one process at a time.
+ *
+ * @param options.dir made when it is missing
+ * @param options.partitions fixed when the directory is made; default 1
+ * @param options.sync what a caller's answer waits for: "flush" (default) survives a loss of power, "commit" the death of
+ *   the process
+ */
+export function lmdbStorage(options: Omit<LmdbStorage, "kind">): LmdbStorage {
+  return { kind: "lmdb", ...options };
+}
+
+export interface Stores {
+  readonly eventStore: EventStore;
+  readonly snapshotStore: SnapshotStore;
+}
+
+export function openStores(storage: StorageConfig, now: () => number, warn: (message: string) => void): Stores {
+  const onListenerError = (error: unknown): void =>
+    warn(`A subscriber of the event store threw: ${error instanceof Error ? error.message : String(error)}`);
+  switch (storage?.kind) {
+    case "memory":
+      return { eventStore: new MemoryEventStore({ onListenerError }), snapshotStore: new MemorySnapshotStore() };
+    case "lmdb": {
+      const { dir, partitions, sync } = storage;
+      if (typeof dir !== "string" || dir.length === 0) {
+        throw new HeddleError("CONFIG_INVALID", "lmdbStorage needs a directory: lmdbStorage({ dir: \".data\" }).");
+      }
+      if (sync !== undefined && sync !== "flush" && sync !== "commit") {
+        throw new HeddleError("CONFIG_INVALID", `lmdbStorage: sync is "flush" or "commit", not ${JSON.stringify(sync)}.`);
+      }
+      const eventStore = new LmdbEventStore({
+        dir,
+        now,
+        createdBy: `heddle ${HEDDLE_VERSION}`,
+        onListenerError,
+        ...(partitions !== undefined && { partitions }),
+        ...(sync !== undefined && { sync }),
+      });
+      return { eventStore, snapshotStore: eventStore.snapshots };
+    }
+    case "custom":
+      if (storage.branchRegistry !== undefined) {
+        throw new HeddleError("CONFIG_INVALID", "storage.branchRegistry: branching is not in this version of heddle.");
+      }
+      return { eventStore: storage.eventStore, snapshotStore: storage.snapshotStore };
+    default:
+      throw new HeddleError(
+        "CONFIG_INVALID",
+        'storage must be { kind: "memory" }, lmdbStorage({ dir }) or { kind: "custom", eventStore, snapshotStore }.',
+      );
+  }
+}
