@@ -13,8 +13,11 @@ const SNAPSHOT_VERSION = 1;
 /** `[version, timestamp, row, row, ...]`; the sequence of the first event is the key's business. */
 export function encodeRecord(record: LogRecord): Uint8Array {
   const { timestamp, events } = record;
-  const stored: unknown[] = [EVENT_SCHEMA_VERSION, timestamp];
-  for (let i = 0; i < events.length; i++) stored.push(eventToRow(events[i]!));
+  // Of its exact length, like the rows in it.
+  const stored = Array<unknown>(events.length + 2);
+  stored[0] = EVENT_SCHEMA_VERSION;
+  stored[1] = timestamp;
+  for (let i = 0; i < events.length; i++) stored[i + 2] = eventToRow(events[i]!);
   return packRecord(stored as Wire[]);
 }
 

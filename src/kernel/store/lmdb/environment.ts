@@ -7,16 +7,15 @@
 // E2  Otherwise a path is open for reading for one turn of the event loop. A reader that stayed open would keep a slot
 //     of the reader table and stand in the way of the owner: the threads of a process share an environment the way it
 //     was first opened, and one that was opened for reading can never be written to.
-// E3  Opening for reading creates nothing.
+// E3  Opening for reading creates nothing, save the lock file of a directory that was copied without it.
 // E4  lmdb-js is loaded by the first opening, because loading it leaves traces in the process. It is loaded at once
 //     (`require`), because surfaces are read without a promise.
 
-import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
-import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { RootDatabase, RootDatabaseOptionsWithPath } from "lmdb";
 import { HeddleError } from "../../errors.js";
+import { hasDataFile } from "./data-file.js";
 import { LmdbRows, TABLE_NAMES, type Table, type Tables } from "./lmdb-rows.js";
 
 export interface Environment {
@@ -49,6 +48,7 @@ export async function openForWriting(
   path: string,
   { flush, maxReaders }: WriterOptions,
 ): Promise<Environment> {
+  hasDataFile(path); // throws for what would take the process down
   for (let attempt = 1; ; attempt++) {
     closeReader(path);
     try {
@@ -90,7 +90,7 @@ export function viewPath<T>(path: string, use: (environment: Environment) => T):
   const known = opened.get(path);
   if (known?.environment) return viewEnvironment(known.environment, use);
   // E3: lmdb-js would make the directory, and LMDB its lock file.
-  if (!existsSync(join(path, "data.mdb"))) return undefined;
+  if (!hasDataFile(path)) return undefined;
   const { environment } = known ?? openForReading(path);
   return environment && viewEnvironment(environment, use);
 }
