@@ -1,0 +1,73 @@
+// What an event says: its subject in a few words, and the values it carries.
+
+import type { Wire } from "../../kernel/codec/index.js";
+import type { EventOf, EventType, ExecutionEvent } from "../../kernel/events.js";
+import { moment } from "./time.js";
+
+export interface EventSummary {
+  readonly subject: string;
+  readonly values: readonly (readonly [label: string, wire: Wire])[];
+}
+
+/** One row per kind; a new kind does not compile until it can be shown. */
+const SUMMARIES: { readonly [K in EventType]: (event: EventOf<K>) => EventSummary } = {
+  EXECUTION_STARTED: ({ flowId, flowVersion, input }) => about(`${flowId}@${flowVersion}`, ["input", input]),
+  STEP_STARTED: ({ stepId, kind, toolId, input }) => {
+    const runs = [...(kind === "step" ? [] : [kind]), ...(toolId === undefined ? [] : [toolId])].join(" ");
+    return about(runs === "" ? stepId : `${stepId} (${runs})`, ["input", input]);
+  },
+  STEP_RETRIED: ({ stepId, attempt, reason, dueAt, error }) => {
+    if (reason === "recovered") return about(`${stepId} attempt ${attempt}, the last one was cut short`);
+    return about(`${stepId} attempt ${attempt} at ${moment(dueAt)}`, ["after", error]);
+  },
+  STEP_COMPLETED: ({ stepId, output }) => about(stepId, ["output", output]),
+  STEP_FAILED: ({ stepId, error, channel, payload }) => {
+    if (channel === undefined) return about(stepId, ["error", error]);
+    return about(`${stepId} on channel ${channel}`, ["payload", payload]);
+  },
+  DECISION_RECORDED: ({ decisionId, choice, source, rationale }) => {
+    const subject = source === undefined ? decisionId : `${decisionId} by ${source}`;
+    return about(subject, ["choice", choice], ...present("rationale", rationale));
+  },
+  DECISION_FAILED: ({ decisionId, error }) => about(decisionId, ["error", error]),
+  VALUE_RECORDED: ({ name, value }) => about(name, ["value", value]),
+  EXECUTION_SUSPENDED: ({ gateId, kind, on, wakeAt, correlationKey }) => {
+    if (kind === "sleep") return about(`${gateId} until ${wakeAt === undefined ? "?" : moment(wakeAt)}`);
+    const key = correlationKey === undefined ? "" : ` [${correlationKey}]`;
+    return about(
+      `${gateId} waits for ${on}${key}${wakeAt === undefined ? "" : `, at most until ${moment(wakeAt)}`}`,
+    );
+  },
+  GATE_EVENT: ({ gateId, payload }) => about(`resumes ${gateId}`, ["payload", payload]),
+  GATE_TIMED_OUT: ({ gateId, on }) => about(`${gateId}, nobody sent ${on} in time`),
+  TIMER_FIRED: ({ gateId }) => about(gateId),
+  EXECUTION_RESUMED: ({ gateId, reason, requestId }) => {
+    return about(
+      `${gateId} by ${RESUMED_BY[reason]}${requestId === undefined ? "" : ` (request ${requestId})`}`,
+    );
+  },
+  DOMAIN_EVENT: ({ payload }) => about("emitted by the flow", ["payload", payload]),
+  STREAM_DELTA: ({ delta, done }) => about(done ? "last piece" : "piece", ["text", delta]),
+  SURFACE_PATCH: ({ operation, key, value, surface }) => {
+    return about(`${operation} ${key}${surface === undefined ? "" : ` of ${surface}`}`, ["value", value]);
+  },
+  EXECUTION_COMPLETED: ({ output }) => about("", ["output", output]),
+  EXECUTION_FAILED: ({ error }) => about("", ["error", error]),
+  EXECUTION_CANCELLED: ({ reason }) => about(reason),
+  EFFECT_EVENT: ({ stepId, payload }) => about(`emitted by step ${stepId}`, ["payload", payload]),
+};
+
+const RESUMED_BY = { event: "its event", timeout: "its timeout", timer: "its timer" } as const;
+
+export function summaryOf<K extends EventType>(event: EventOf<K> & ExecutionEvent): EventSummary {
+  const summary = SUMMARIES[event.type] as (event: EventOf<K>) => EventSummary;
+  return summary(event);
+}
+
+function about(subject: string, ...values: (readonly [string, Wire])[]): EventSummary {
+  return { subject, values };
+}
+
+function present(label: string, wire: Wire): (readonly [string, Wire])[] {
+  return wire === undefined ? [] : [[label, wire]];
+}
