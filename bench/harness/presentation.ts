@@ -1,0 +1,126 @@
+// Presentation: a report in words, for a terminal or for a page.
+
+import { isTime, type Report, type Row } from "./report.js";
+import { type Column, renderTable, type TableStyle } from "./table.js";
+
+interface Section {
+  readonly title: string;
+  readonly note: string;
+  readonly shows: (row: Row) => boolean;
+  readonly columns: readonly Column<Row>[];
+}
+
+/** A load per core, of other programs, that shows in the figures. */
+const BUSY = 0.2;
+
+const ROW: Column<Row> = left("row", ({ id }) => id);
+const RATIO = right("ratio", ({ ratio }) => `${ratio.median.toFixed(2)} ± ${ratio.mad.toFixed(2)}`);
+const ROUNDS = right("rounds", ({ rounds }) => String(rounds));
+
+/** `against`: what the other side is called in the headings. */
+function rateColumns(against: string): readonly Column<Row>[] {
+  return [
+    ROW,
+    left("unit", ({ unit }) => unit),
+    right("heddle", ({ heddle }) => rate(heddle)),
+    right(against, (row) => rate(row.against)),
+    RATIO,
+    right("CPU µs", (row) => `${cpu(row.heddle)} / ${cpu(row.against)}`),
+    right("heddle p50 / p99 ms", ({ heddle }) => percentiles(heddle)),
+    right(`${against} p50 / p99 ms`, (row) => percentiles(row.against)),
+    right("share a commit", (row) => `${share(row.heddle)} / ${share(row.against)}`),
+    ROUNDS,
+  ];
+}
+
+const TIME_COLUMNS: readonly Column<Row>[] = [
+  ROW,
+  right("heddle p50 ms", ({ heddle }) => milliseconds(heddle.p50Ms)),
+  right("p99", ({ heddle }) => milliseconds(heddle.p99Ms)),
+  right("error of mean", ({ heddle }) => error(heddle)),
+  right("limit p50 ms", ({ against }) => milliseconds(against.p50Ms)),
+  right("p99", ({ against }) => milliseconds(against.p99Ms)),
+  right("error of mean", ({ against }) => error(against)),
+  RATIO,
+  ROUNDS,
+];
+
+const againstLimit = (row: Row): boolean => row.against.name === "limit";
+
+const SECTIONS: readonly Section[] = [
+  {
+    title: "Durable throughput",
+    note: "Work / durability / in flight, beside the raw baseline (limit), which makes the same commits. A higher ratio is better.",
+    shows: (row) => !isTime(row) && againstLimit(row),
+    columns: rateColumns("limit"),
+  },
+  {
+    title: "Time of one execution, alone",
+    note: "Work / durability, beside the raw baseline (limit), which makes the same commits. A lower ratio is better.",
+    shows: isTime,
+    columns: TIME_COLUMNS,
+  },
+  {
+    title: "heddle beside heddle",
+    note: "What a way of using it costs: own ids beside ids that heddle makes, zod schemas beside none. A higher ratio is better.",
+    shows: (row) => !isTime(row) && !againstLimit(row),
+    columns: rateColumns("without"),
+  },
+];
+
+export function present(report: Report, style: TableStyle): string {
+  const parts = [header(report).join(style === "markdown" ? "\n\n" : "\n")];
+  for (const { title, note, shows, columns } of SECTIONS) {
+    const rows = report.rows.filter(shows);
+    if (rows.length === 0) continue;
+    parts.push(style === "markdown" ? `### ${title}` : `${title}\n${"=".repeat(title.length)}`);
+    parts.push(note, renderTable(columns, rows, style));
+  }
+  return parts.join("\n\n");
+}
+
+function header({ date, quick, versions, machine }: Report): string[] {
+  const { cores, model, memoryGiB, system, fileSystem, diskFlushMs, loadPerCore } = machine;
+  const lines = [
+    `heddle ${versions.heddle}, Node ${versions.node}, lmdb ${versions.lmdb}, tinybench ${versions.tinybench}; ${date}`,
+    `${cores} cores, ${model}, ${memoryGiB} GiB, ${system}; ${fileSystem}, 4 KiB written and flushed in ${milliseconds(diskFlushMs)} ms`,
+  ];
+  if (quick) lines.push("A --quick run: it shows that the bench works; its figures mean nothing.");
+  if (loadPerCore > BUSY) {
+    lines.push(`The machine was busy before the run (load ${loadPerCore.toFixed(2)} a core): measure again.`);
+  }
+  return lines;
+}
+
+function left(heading: string, cell: (row: Row) => string): Column<Row> {
+  return { heading, align: "left", cell };
+}
+
+function right(heading: string, cell: (row: Row) => string): Column<Row> {
+  return { heading, align: "right", cell };
+}
+
+function rate(figures: Row["heddle"]): string {
+  return `${Math.round(figures.median).toLocaleString("en")} ± ${error(figures)}`;
+}
+
+function error({ errorPercent }: Row["heddle"]): string {
+  return `${errorPercent.toFixed(errorPercent < 10 ? 1 : 0)} %`;
+}
+
+function percentiles({ p50Ms, p99Ms }: Row["heddle"]): string {
+  return `${milliseconds(p50Ms)} / ${milliseconds(p99Ms)}`;
+}
+
+function cpu({ cpuUs }: Row["heddle"]): string {
+  return cpuUs === undefined ? "" : cpuUs.toFixed(cpuUs < 10 ? 1 : 0);
+}
+
+function share({ sharedBy }: Row["heddle"]): string {
+  return sharedBy.toFixed(sharedBy < 10 ? 1 : 0);
+}
+
+/** Three significant digits: times here go from a hundredth of a millisecond to seconds. */
+function milliseconds(value: number): string {
+  return value >= 100 ? value.toFixed(0) : value.toPrecision(3);
+}

@@ -1,0 +1,21 @@
+// Question: one row of the bench, and how much effort to spend on it.
+
+import type { Budget } from "./duel.js";
+import type { Row } from "./report.js";
+
+export interface Question {
+  /** Also the row's id. Stable: `--compare` matches by it. */
+  readonly id: string;
+  ask(effort: Effort): Promise<Row>;
+}
+
+export type Effort = "full" | "quick";
+
+/** `quick` proves that the bench works and is too short to be believed. */
+export type ByEffort<T> = { readonly [E in Effort]: T };
+
+/** For samples of many executions each: a sample is long enough by itself, and a few of them tell the spread. */
+export const SAMPLES_OF_MANY: ByEffort<Budget> = {
+  full: { timeMs: 6_000, rounds: 8, warmupRounds: 1 },
+  quick: { timeMs: 0, rounds: 2, warmupRounds: 0 },
+};

@@ -1,0 +1,71 @@
+// Report: what one run found out, as `--json` writes it and `--compare` reads it back.
+
+import type { Statistics } from "tinybench";
+import { z } from "zod";
+
+const Figures = z.object({
+  name: z.string(),
+  /** In the unit of the row. */
+  median: z.number(),
+  /** Half the width of the 95 % confidence interval of the mean, in percent of it. */
+  errorPercent: z.number(),
+  /** Of one execution, from the call that starts or resumes it to its end. */
+  p50Ms: z.number(),
+  p99Ms: z.number(),
+  /** How many executions share one commit, on average. */
+  sharedBy: z.number(),
+  /** Processor time of all threads for one unit of work. Not measured where a sample is too short for it. */
+  cpuUs: z.number().optional(),
+});
+
+const Row = z.object({
+  id: z.string(),
+  unit: z.enum(["executions/s", "steps/s", "ms"]),
+  sync: z.enum(["flush", "commit"]),
+  inFlight: z.number(),
+  rounds: z.number(),
+  heddle: Figures,
+  /** What it is measured against: the raw baseline, or heddle in another manner. */
+  against: Figures,
+  /** `heddle` by `against`, taken within each round. `mad`: median absolute deviation. */
+  ratio: z.object({ median: z.number(), mad: z.number(), min: z.number(), max: z.number() }),
+});
+
+const Machine = z.object({
+  cores: z.number(),
+  model: z.string(),
+  memoryGiB: z.number(),
+  system: z.string(),
+  fileSystem: z.string(),
+  /** Median time of a 4 KiB write and its fdatasync, with nothing of LMDB. */
+  diskFlushMs: z.number(),
+  /** Over the minute before the run, per core. */
+  loadPerCore: z.number(),
+});
+
+const Report = z.object({
+  format: z.literal(1),
+  date: z.string(),
+  quick: z.boolean(),
+  versions: z.object({ heddle: z.string(), node: z.string(), lmdb: z.string(), tinybench: z.string() }),
+  machine: Machine,
+  rows: z.array(Row),
+});
+
+export type Figures = z.infer<typeof Figures>;
+export type Row = z.infer<typeof Row>;
+export type Machine = z.infer<typeof Machine>;
+export type Report = z.infer<typeof Report>;
+
+export function ratioOf({ p50, mad, min, max }: Statistics): Row["ratio"] {
+  return { median: p50, mad, min, max };
+}
+
+export function parseReport(text: string): Report {
+  return Report.parse(JSON.parse(text));
+}
+
+/** Whether less is better: a time, as opposed to a rate. */
+export function isTime(row: Pick<Row, "unit">): boolean {
+  return row.unit === "ms";
+}

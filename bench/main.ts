@@ -1,0 +1,71 @@
+// The bench: `npm run bench`. What it measures, and what its figures do not say: docs/performance.md.
+
+import { readFileSync, writeFileSync } from "node:fs";
+import { compareReports, presentChanges } from "./harness/comparison.js";
+import { describeMachine, versions } from "./harness/machine.js";
+import { present } from "./harness/presentation.js";
+import type { Question } from "./harness/question.js";
+import { parseReport, type Report, type Row } from "./harness/report.js";
+import { type BenchOptions, HELP, readOptions, UsageError } from "./options.js";
+import { questions } from "./questions/index.js";
+
+const WORSE = 1;
+const FAILED = 2;
+
+try {
+  process.exitCode = await main(readOptions(process.argv.slice(2)));
+} catch (error) {
+  console.error(error instanceof UsageError ? error.message : error);
+  process.exitCode = FAILED;
+}
+
+async function main(options: BenchOptions): Promise<number> {
+  if (options.help) {
+    console.log(HELP);
+    return 0;
+  }
+  const chosen = questions.filter(({ id }) => options.only.test(id));
+  if (options.list) {
+    for (const { id } of chosen) console.log(id);
+    return 0;
+  }
+  if (chosen.length === 0) {
+    throw new UsageError(`No row matches --only ${options.only.source}. There are: ${namesOf(questions)}.`);
+  }
+  // Read before the minutes that follow, so that a wrong file is found out at once.
+  const before = options.compare === undefined ? undefined : readEarlier(options.compare);
+  const report = await measure(chosen, options.quick);
+  const style = options.markdown ? "markdown" : "text";
+  console.log(present(report, style));
+  if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(report, undefined, 2)}\n`);
+  if (!before) return 0;
+  const changes = compareReports(before, report);
+  console.log(`\n${presentChanges(changes, before, report, style)}`);
+  return changes.some(({ verdict }) => verdict === "regression") ? WORSE : 0;
+}
+
+function readEarlier(file: string): Report {
+  try {
+    return parseReport(readFileSync(file, "utf8"));
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new UsageError(`${file} is no report of --json: ${reason}`);
+  }
+}
+
+async function measure(chosen: readonly Question[], quick: boolean): Promise<Report> {
+  const machine = describeMachine(); // First: the load it reads is the others' load.
+  const rows: Row[] = [];
+  for (const question of chosen) {
+    const started = performance.now();
+    const row = await question.ask(quick ? "quick" : "full");
+    const seconds = ((performance.now() - started) / 1_000).toFixed(1);
+    console.error(`${row.id}: ${row.ratio.median.toFixed(2)} of ${row.against.name} (${seconds} s)`);
+    rows.push(row);
+  }
+  return { format: 1, date: new Date().toISOString(), quick, versions: versions(), machine, rows };
+}
+
+function namesOf(all: readonly Question[]): string {
+  return all.map(({ id }) => id).join(", ");
+}

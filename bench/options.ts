@@ -1,0 +1,56 @@
+// Options: the command line of the bench.
+
+import { parseArgs } from "node:util";
+
+export const HELP = `Measures heddle beside a raw LMDB baseline that makes the same commits.
+
+  npm run bench -- [options]
+
+  --quick           seconds instead of minutes: shows that the bench works, measures nothing
+  --only PATTERN    only rows whose name matches this regular expression, such as "one-step" or "flush/1000$"
+  --list            the names of all rows
+  --json FILE       also writes everything to FILE
+  --markdown        prints Markdown
+  --compare FILE    compares ratios with an earlier --json; ends with 1 when one is worse by more than 10 %
+  --help            this text
+
+Logs are written to the system's temporary directory: set TMPDIR to measure another disk.
+`;
+
+export interface BenchOptions {
+  readonly quick: boolean;
+  readonly only: RegExp;
+  readonly list: boolean;
+  readonly json: string | undefined;
+  readonly markdown: boolean;
+  readonly compare: string | undefined;
+  readonly help: boolean;
+}
+
+/** Wrong use: the message is all there is to say. */
+export class UsageError extends Error {}
+
+export function readOptions(args: readonly string[]): BenchOptions {
+  try {
+    return parse(args);
+  } catch (error) {
+    throw new UsageError(`${error instanceof Error ? error.message : String(error)}\n\n${HELP}`);
+  }
+}
+
+function parse(args: readonly string[]): BenchOptions {
+  const { values } = parseArgs({
+    args: [...args],
+    options: {
+      quick: { type: "boolean", default: false },
+      only: { type: "string", default: "" },
+      list: { type: "boolean", default: false },
+      json: { type: "string" },
+      markdown: { type: "boolean", default: false },
+      compare: { type: "string" },
+      help: { type: "boolean", short: "h", default: false },
+    },
+  });
+  const { quick, only, list, json, markdown, compare, help } = values;
+  return { quick, only: new RegExp(only, "i"), list, json, markdown, compare, help };
+}

@@ -1,0 +1,18 @@
+// Every question, in the order of the tables.
+
+import type { Question } from "../harness/question.js";
+import { alone } from "./alone.js";
+import { coldResume } from "./cold-resume.js";
+import { oneStep } from "./one-step.js";
+import { ownIds } from "./own-ids.js";
+import { schemas } from "./schemas.js";
+import { tenSteps } from "./ten-steps.js";
+
+export const questions: readonly Question[] = [
+  ...oneStep,
+  tenSteps,
+  ...alone,
+  ...coldResume,
+  ownIds,
+  schemas,
+];

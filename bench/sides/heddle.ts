@@ -1,0 +1,87 @@
+// Heddle: the runtime, used as its users use it.
+
+import { join } from "node:path";
+import { defineConfig, type HeddleApp, lmdbStorage, type RegisteredFlow } from "heddle";
+import {
+  type Order,
+  orderOf,
+  type ParkedLog,
+  type Place,
+  type Receipt,
+  type Side,
+  type Sync,
+} from "../harness/side.js";
+import { chainFlow, checked, GATE, gatedFlow, type Schemas } from "./flows.js";
+
+export interface HeddleOptions {
+  readonly steps: number;
+  readonly sync: Sync;
+  /** What the tables call it. Default "heddle". */
+  readonly name?: string;
+  readonly schemas?: Schemas;
+  /** Ids of the caller's own. Without it heddle makes them. */
+  readonly idOf?: (n: number) => string;
+}
+
+/** Executions of so many steps, one after the other. */
+export function heddle({ steps, sync, name = "heddle", schemas = checked, idOf }: HeddleOptions): Side {
+  const flow = chainFlow(steps, schemas);
+  return {
+    name,
+    async open(directory) {
+      const app = await openApp(directory, sync, flow);
+      const ids: string[] = [];
+      return {
+        place: placeOf(directory),
+        async run(n) {
+          const handle = await app.runtime.start(flow, orderOf(n), idOf && { executionId: idOf(n) });
+          ids[n] = handle.executionId;
+          return handle.result();
+        },
+        recorded: (n) => outputOf(app, ids[n] ?? ""),
+        close: () => app.close(),
+      };
+    },
+  };
+}
+
+/** `resume` answers once the gate's event is durable; the end of the flow is in the same commit. */
+export async function openParkedHeddle(
+  directory: string,
+  { steps, sync }: Pick<HeddleOptions, "steps" | "sync">,
+): Promise<ParkedLog> {
+  const flow = gatedFlow(steps);
+  const app = await openApp(directory, sync, flow);
+  const idOf = (n: number): string => `parked-${n}`;
+  return {
+    place: placeOf(directory),
+    async park(n) {
+      const handle = await app.runtime.start(flow, orderOf(n), { executionId: idOf(n) });
+      await handle.waitForSuspend();
+    },
+    async resume(n) {
+      await app.runtime.resume(idOf(n), { eventType: GATE, payload: { approved: true } });
+    },
+    events: async (n) => (await app.stores.eventStore.read(idOf(n))).length,
+    recorded: (n) => outputOf(app, idOf(n)),
+    close: () => app.close(),
+  };
+}
+
+async function openApp(
+  directory: string,
+  sync: Sync,
+  flow: RegisteredFlow<Order, Receipt>,
+): Promise<HeddleApp> {
+  const app = defineConfig({ storage: lmdbStorage({ dir: directory, sync }), flows: [flow] });
+  await app.start();
+  return app;
+}
+
+async function outputOf(app: HeddleApp, executionId: string): Promise<unknown> {
+  return (await app.runtime.loadState(executionId)).variables["_output"];
+}
+
+function placeOf(directory: string): Place {
+  return { path: join(directory, "p000"), records: "log", headers: "header" };
+}
