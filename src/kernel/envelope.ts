@@ -32,7 +32,7 @@ const PUBLIC_FORMS: { readonly [K in EventType]: (event: EventOf<K>) => PublicFo
   TIMER_FIRED: ({ type, gateId }) => plain(type, { gateId }),
   EXECUTION_RESUMED: ({ type, gateId, reason, requestId }) => plain(type, { gateId, reason, requestId }),
   DOMAIN_EVENT: ({ name, payload }) => ({ type: name, payload: fromWire(payload) }),
-  STREAM_DELTA: ({ name, delta, done }) => ({ type: name, payload: { delta, done } }),
+  STREAM_DELTA: ({ name, delta, done }) => ({ type: name, payload: { delta: fromWire(delta), done } }),
   SURFACE_PATCH: ({ type, operation, key, value, surface }) =>
     plain(type, { operation, key, value: fromWire(value), surface }),
   EXECUTION_COMPLETED: ({ type, output }) => plain(type, { output: fromWire(output) }),

@@ -39,7 +39,7 @@ interface EventFields {
   TIMER_FIRED: { gateId: string };
   EXECUTION_RESUMED: { gateId: string; reason: ResumeReason; requestId: string | undefined };
   DOMAIN_EVENT: { name: string; payload: Wire };
-  STREAM_DELTA: { name: string; delta: string; done: boolean };
+  STREAM_DELTA: { name: string; delta: Wire; done: boolean };
   SURFACE_PATCH: { operation: PatchOperation; key: string; value: Wire; surface: string | undefined };
   EXECUTION_COMPLETED: { output: Wire };
   EXECUTION_FAILED: { error: Wire };
@@ -234,7 +234,7 @@ export const EVENT_KINDS: { readonly [K in EventType]: KindRow<K> } = {
   STREAM_DELTA: {
     code: 15,
     since: 1,
-    schema: z.object({ name: text, delta: text, done: z.boolean() }),
+    schema: z.object({ name: text, delta: wire, done: z.boolean() }),
     fold: nothing,
   },
   SURFACE_PATCH: {

@@ -365,7 +365,8 @@ export class FlowRun {
     if (typeof delta !== "string") {
       throw new HeddleError("INPUT_INVALID", `ctx.stream(${name}): delta must be a string, not ${typeof delta}.`);
     }
-    this.#request({ type: "STREAM_DELTA", name, delta, done: Boolean(done) });
+    // A wire: pieces of streamed text may begin or end in half a character.
+    this.#request({ type: "STREAM_DELTA", name, delta: toWire(delta, this.#limits), done: Boolean(done) });
   }
 
   patch(operation: PatchOperation, key: string, value: unknown, surface: string | undefined): void {
@@ -655,7 +656,7 @@ function matches(recorded: ExecutionEvent, attempted: ExecutionEvent): boolean {
     return recorded.name === attempted.name && sameWire(recorded.payload, attempted.payload);
   }
   if (recorded.type === "STREAM_DELTA" && attempted.type === "STREAM_DELTA") {
-    return recorded.name === attempted.name && recorded.delta === attempted.delta && recorded.done === attempted.done;
+    return recorded.name === attempted.name && recorded.done === attempted.done && sameWire(recorded.delta, attempted.delta);
   }
   if (recorded.type === "SURFACE_PATCH" && attempted.type === "SURFACE_PATCH") {
     return (

@@ -67,7 +67,7 @@ describe("an arrow that points up is reported", () => {
     ["effects", "actors"],
     ["actors", "workers"],
     ["workers", "app"],
-    ["app", "surface"],
+    ["surface", "app"],
     ["app", "cli"],
     ["surface", "testing"],
     ["cli", "testing"],

@@ -3,7 +3,7 @@
 import { types } from "node:util";
 import { errorParts } from "./error-parts.js";
 import { Kind, Special, type SpecialParts, TYPED_ARRAYS, type Wire } from "./special.js";
-import type { Walk } from "./to-wire.js";
+import type { Walk } from "./walk.js";
 
 /** The wire of an object that is neither plain nor an array. Refuses classes other than the built-in ones. */
 export function builtIn(walk: Walk, value: object): Wire {

@@ -1,7 +1,7 @@
 // Errors on their way into the log.
 
 import { ERROR_CLASSES, Kind, type SpecialParts, type Wire } from "./special.js";
-import type { Walk } from "./to-wire.js";
+import type { Walk } from "./walk.js";
 
 /** What an error carries without listing it. `name` and `code` often live on the prototype. */
 const HIDDEN = ["name", "message", "stack", "cause", "errors", "code"] as const;

@@ -32,12 +32,19 @@ const packer = new Packr({
   encodeUndefinedAsNil: false,
 });
 
+/** From this size on, a record gets its block of memory to itself. */
+const LARGE_BYTES = 64 * 1024;
+const BLOCK_BYTES = 8 * 1024;
+
 /**
- * The bytes of a record. They may share a block of memory with other records and are never written again; whoever
- * keeps small records for long copies them.
+ * The bytes of a record. They may share a block of memory with other small records, and are never written again.
  */
 export function packRecord(body: Wire): Uint8Array {
-  return packer.pack(body);
+  const bytes = packer.pack(body);
+  // The packer would go on in the block that it made for this record, several times as large, and every small record
+  // in it would keep all of it alive.
+  if (bytes.length > LARGE_BYTES) packer.useBuffer(Buffer.allocUnsafeSlow(BLOCK_BYTES));
+  return bytes;
 }
 
 export function unpackRecord(bytes: Uint8Array): Wire {

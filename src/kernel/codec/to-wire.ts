@@ -15,6 +15,7 @@ import { isFlat, isPolluted, plainCopy } from "./flat.js";
 import { adviceFor, kindInWords, notRecordable, type PathSegment, tooDeep, tooLarge } from "./refusal.js";
 import { Kind, NEGATIVE_ZERO, Special, type Wire, type WireObject } from "./special.js";
 import { utf8Bytes } from "./text.js";
+import type { Walk } from "./walk.js";
 
 /** What one recorded value may cost. */
 export interface ValueLimits {
@@ -35,7 +36,7 @@ export const VALUE_LIMITS: ValueLimits = { bytesMax: VALUE_BYTES_MAX, depthMax: 
 export function toWire(value: unknown, limits: ValueLimits = VALUE_LIMITS): Wire {
   const copy = plainCopy(value);
   if (copy !== undefined && isFlat(copy, limits.bytesMax)) return copy;
-  const walk = new Walk(limits);
+  const walk = new ValueWalk(limits);
   walk.run(value, copy);
   return walk.wire;
 }
@@ -45,7 +46,7 @@ export function measuredWire(
   value: unknown,
   limits: ValueLimits,
 ): { readonly wire: Wire; readonly bytes: number } {
-  const walk = new Walk(limits);
+  const walk = new ValueWalk(limits);
   walk.run(value, undefined);
   return walk;
 }
@@ -53,7 +54,7 @@ export function measuredWire(
 /** Up to this many objects, looking through a list is cheaper than hashing. */
 const FEW = 12;
 
-export class Walk {
+class ValueWalk implements Walk {
   wire: Wire = undefined;
   bytes = 0;
   readonly #limits: ValueLimits;
@@ -109,7 +110,6 @@ export class Walk {
     }
   }
 
-  /** Copies a part of the object in hand. `segment` is the way to it, kept for messages only. */
   copyPart(segment: PathSegment, value: unknown): Wire {
     this.#path[this.#depth - 1] = segment;
     return this.copy(value);
@@ -129,7 +129,6 @@ export class Walk {
     return new Special([Kind.text, utf16]);
   }
 
-  /** Between these two, `copyPart` means parts of the object in hand. */
   enter(): void {
     this.#depth += 1;
   }
@@ -151,7 +150,6 @@ export class Walk {
     return notRecordable(this.#here(), kind, advice);
   }
 
-  /** The enumerable properties of the object in hand, as `key, value, key, value`. */
   entries(value: object, parts: Wire[]): void {
     this.refuseSymbolKeys(value);
     this.enter();
@@ -192,7 +190,8 @@ export class Walk {
     const proto: unknown = Object.getPrototypeOf(value);
     if (proto === Object.prototype || (proto !== null && isOfClass(value, "Object", 0))) {
       this.refuseSymbolKeys(value);
-      return this.#plain({ ...value } as Record<string, unknown>);
+      const copy: Record<string, unknown> = { ...value };
+      return this.#plain(copy);
     }
     return builtIn(this, value);
   }
