@@ -111,7 +111,9 @@ export class Actor {
   #started = false;
   /** Where the stored header is filed; undefined before the first commit. */
   #filed: FiledStatus | undefined;
-  #nextSequence = 0;
+  #nextSequence: number;
+  /** Why it stands aside, as far as the host has been told. */
+  #reported: string | undefined;
   /** Which gate each named resume closed: a repeat must not close the next gate of that name. */
   #answered: Map<string, string> | undefined;
   #draft: Draft | undefined;
@@ -127,6 +129,8 @@ export class Actor {
     this.createdAt = header.createdAt;
     this.status = header.status;
     this.aside = header.aside;
+    this.#nextSequence = header.sequence + 1;
+    this.#reported = header.aside?.message;
     this.durable = { status: header.status, atGate: false, aside: header.aside };
   }
 
@@ -264,6 +268,9 @@ export class Actor {
     this.status = "setAside";
     this.dropDraft(setAsideError(this.id, aside));
     this.#draft = new Draft();
+    // Trying again what is known to stand aside is no news.
+    if (this.#reported === aside.message) return;
+    this.#reported = aside.message;
     this.#host.warn(`Execution ${this.id} of flow ${this.flowId} ${this.flowVersion} is set aside (${aside.code}). ${aside.message}`);
   }
 

@@ -29,7 +29,10 @@ export class FlowRegistry {
   }
 
   /** The flow to start, or FLOW_UNKNOWN with the names that are known. */
-  require(definition: FlowDefinition): RegisteredFlow {
+  require(definition: FlowDefinition | undefined): RegisteredFlow {
+    if (typeof definition?.id !== "string") {
+      throw new HeddleError("FLOW_UNKNOWN", "What was given is no flow: make one by defineFlow(definition, runner) and register it.");
+    }
     const flow = this.find(definition.id, definition.version);
     if (flow) return flow;
     const versions = this.#flows.get(definition.id);

@@ -36,23 +36,25 @@ export class RuntimeHandle<TOut> implements ExecutionHandle<TOut> {
   }
 
   waitForSuspend(): Promise<ExecutionState> {
-    return contained(this.#host.watch(this.executionId, "suspended"));
+    return this.#host.watch(this.executionId, "suspended");
   }
 
   waitForCompletion(): Promise<ExecutionState> {
-    return contained(this.#host.watch(this.executionId, "ended"));
+    return this.#host.watch(this.executionId, "ended");
   }
 
   settled(): Promise<ExecutionState> {
-    return contained(this.#host.watch(this.executionId, "settled"));
+    return this.#host.watch(this.executionId, "settled");
   }
 
   result(): Promise<TOut> {
-    return contained(this.#result());
+    const result = this.#result();
+    result.catch(() => {}); // nobody has to await it (C-EMB-01)
+    return result;
   }
 
   getState(): Promise<ExecutionState> {
-    return contained(this.#host.loadState(this.executionId));
+    return this.#host.loadState(this.executionId);
   }
 
   async #result(): Promise<TOut> {
@@ -67,10 +69,4 @@ export class RuntimeHandle<TOut> implements ExecutionHandle<TOut> {
     }
     return state.variables["_output"] as TOut;
   }
-}
-
-/** A host that stopped caring about an answer must not be ended by it (C-EMB-01). */
-function contained<T>(answer: Promise<T>): Promise<T> {
-  answer.catch(() => {});
-  return answer;
 }

@@ -79,11 +79,17 @@ export class Intake {
 
   /** Goes through everything that may have work to do: after opening, and after a failure. */
   scanAll(): void {
-    this.#scans = [this.#scan("running"), this.#scan("setAside"), this.#scan("suspended")];
+    // What stands aside comes first: what the other looks put there need not be tried again at once.
+    this.#scans = [this.#scan("setAside"), this.#scan("running"), this.#scan("suspended")];
   }
 
   scanSetAside(): void {
     this.#scans.push(this.#scan("setAside"));
+  }
+
+  /** Ends a recovery that is under way: no more executions are taken up. */
+  giveUpScans(): void {
+    this.#scans = [];
   }
 
   #scan(status: Scan["status"]): Scan {
@@ -233,7 +239,8 @@ export class Intake {
       const runnable = this.#registry.find(header.flowId, header.flowVersion) !== undefined;
       if (scan.status === "suspended" ? !runnable : scan.status === "running" || runnable) this.#deliver(header, { kind: "wake" });
     }
-    if (headers.length < RECOVERED_PER_PASS || scan.after >= scan.end) this.#scans.shift();
+    const isOver = headers.length < RECOVERED_PER_PASS || scan.after >= scan.end;
+    if (isOver && this.#scans[0] === scan) this.#scans.shift(); // while it read, another look may have begun
   }
 
   #deliver(header: ExecutionHeader, message: Message): void {

@@ -59,6 +59,8 @@ const COMMITS_IN_FLIGHT_MAX = 2;
 const ROUNDS_MAX = 256;
 const FIRST_PROBE_MS = 1_000;
 const LONGEST_PROBE_MS = 30_000;
+/** What a clock can be asked for: 24 days, which is for ever to someone who waits for a close. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 type Condition =
   | { readonly kind: "open" }
@@ -173,6 +175,9 @@ export class Partition implements IntakeHost {
     if (this.#condition.kind === "closed" || this.#condition.kind === "closing") return;
     if (this.#condition.kind === "open") {
       this.#condition = { kind: "closing" };
+      // What is not at work by now is left to the next opening.
+      this.#intake.giveUpScans();
+      this.#timers.stop();
       await this.#drained(deadlineMs);
     }
     this.#condition = { kind: "closed" };
@@ -508,7 +513,7 @@ export class Partition implements IntakeHost {
 
   #drained(deadlineMs: number): Promise<void> {
     return new Promise((resolve) => {
-      const cancelDeadline = this.#clock.after(deadlineMs, resolve);
+      const cancelDeadline = this.#clock.after(Math.min(deadlineMs, LONGEST_TIMER_MS), resolve);
       this.#whenDrained = () => {
         cancelDeadline();
         resolve();

@@ -13,6 +13,7 @@ import {
   type FillRandom,
   type FlowDefinition,
   type FlowRunner,
+  fromWire,
   HeddleError,
   type ListFilter,
   parseWith,
@@ -148,7 +149,7 @@ export class ExecutionRuntime implements HandleHost {
     options: StartOptions,
   ): Promise<ExecutionHandle<TOut>> {
     const fresh = options.executionId === undefined;
-    const executionId = options.executionId ?? this.#newId();
+    const executionId = options.executionId === undefined ? this.#newId() : options.executionId;
     if (!fresh) checkId("executionId", executionId);
     const registered = this.#registry.require(flow?.definition);
     const { definition } = registered;
@@ -177,13 +178,23 @@ export class ExecutionRuntime implements HandleHost {
     checkId("executionId", executionId);
     checkId("eventType", request?.eventType);
     if (request.requestId !== undefined) checkId("requestId", request.requestId);
-    await this.#ask(executionId, (reply) => ({ kind: "resume", request, reply }));
+    // What is recorded is what was sent, whatever the sender goes on to do with it (C-EFF-04).
+    const sent = { ...request, payload: fromWire(toWire(request.payload, this.#options.limits)) };
+    await this.#ask(executionId, (reply) => ({ kind: "resume", request: sent, reply }));
     return new RuntimeHandle(executionId, this);
   }
 
   /** Ends an execution. Steps in flight are aborted; cancelling what is cancelled is fine, what has ended is not. */
   cancel(executionId: string, reason = "cancelled by the host"): Promise<void> {
-    return contained(this.#ask(executionId, (reply) => ({ kind: "cancel", reason, reply })));
+    return contained(this.#cancel(executionId, reason));
+  }
+
+  async #cancel(executionId: string, reason: string): Promise<void> {
+    if (typeof reason !== "string") {
+      throw new HeddleError("INPUT_INVALID", `The reason of a cancel is text, not ${typeof reason}.`);
+    }
+    toWire(reason, this.#options.limits); // not longer than anything else may be
+    await this.#ask(executionId, (reply) => ({ kind: "cancel", reason: reason.toWellFormed(), reply }));
   }
 
   /** A handle for an execution that exists; it may belong to an earlier process. */

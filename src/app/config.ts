@@ -96,13 +96,20 @@ export function checkConfig(config: unknown): asserts config is LoomConfig {
   if (typeof config !== "object" || config === null) throw invalid("defineConfig takes an object of options.");
   for (const [option, value] of Object.entries(config)) {
     if (value === undefined) continue;
-    if (option in GROUPS) checkGroup(option as Group, value);
+    if (Object.hasOwn(GROUPS, option)) checkGroup(option as Group, value);
     else if (!TOP_LEVEL.includes(option)) throw misplaced(option);
   }
-  const { surfaces, durability, execution } = config as LoomConfig;
+  const { flows, flowModules, surfaces, observability, durability, execution } = config as LoomConfig;
+  checkList("flows", flows, (flow) => isRegisteredFlow(flow) || "is no flow: make one by defineFlow(definition, runner)");
+  checkList("flowModules", flowModules, (module) => isRecord(module) || "is no module: flowModules takes modules, as in import * as orders from \"./orders.js\"");
+  checkList("surfaces", surfaces, (surface) => typeof surface === "string" || isRecord(surface) || "is no surface: name it, or write { id }");
   for (const surface of surfaces ?? []) {
     if (typeof surface === "object" && surface.redact !== undefined) throw unavailable(`surfaces[${surface.id}].redact`);
   }
+  for (const [hook, value] of Object.entries(observability ?? {})) checkFunction(`observability.${hook}`, value);
+  checkFunction("execution.registerEffects", execution?.registerEffects);
+  checkFunction("execution.now", execution?.now);
+  checkList("execution.effectMiddleware", execution?.effectMiddleware, (layer) => typeof layer === "function" || "must be a function");
   checkCount("durability.snapshotEvery", durability?.snapshotEvery, 1);
   checkCount("execution.maxResident", execution?.maxResident, 0);
   checkCount("execution.maxValueBytes", execution?.maxValueBytes, 1);
@@ -139,6 +146,30 @@ function suggestion(option: string, known: readonly string[]): string {
   if (known.length === 0) return "";
   const nearest = closest(option, [...known]);
   return distance(option, nearest) <= 3 ? ` Did you mean ${nearest}?` : "";
+}
+
+/** Whether a value is a flow with its runner. */
+export function isRegisteredFlow(value: unknown): value is RegisteredFlow {
+  const { definition, runner } = (value ?? {}) as Partial<RegisteredFlow>;
+  return typeof definition?.id === "string" && typeof runner === "function";
+}
+
+function isRecord(value: unknown): boolean {
+  return typeof value === "object" && value !== null;
+}
+
+/** `check` says what is wrong with an item, in words that follow on its place. */
+function checkList(option: string, value: unknown, check: (item: unknown) => true | string): void {
+  if (value === undefined) return;
+  if (!Array.isArray(value)) throw invalid(`${option} must be a list.`);
+  for (const [i, item] of value.entries()) {
+    const complaint = check(item);
+    if (complaint !== true) throw invalid(`${option}[${i}] ${complaint}.`);
+  }
+}
+
+function checkFunction(option: string, value: unknown): void {
+  if (value !== undefined && typeof value !== "function") throw invalid(`${option} must be a function.`);
 }
 
 function checkCount(option: string, value: number | undefined, least: number): void {

@@ -2,9 +2,9 @@
 
 import { Observer } from "../actors/index.js";
 import { EffectRuntime } from "../effects/index.js";
-import { type EventStore, HeddleError, type RegisteredFlow, type SnapshotStore } from "../kernel/index.js";
+import type { EventStore, FlowModule, RegisteredFlow, SnapshotStore } from "../kernel/index.js";
 import { ProjectionRuntime } from "../surface/index.js";
-import { checkConfig, type LoomConfig } from "./config.js";
+import { checkConfig, isRegisteredFlow, type LoomConfig } from "./config.js";
 import { WorkflowRuntime } from "./runtime.js";
 import { openStores } from "./storage.js";
 
@@ -53,14 +53,6 @@ export function defineConfig(config: LoomConfig): LoomApp {
   return app;
 }
 
-function flowsOf(module: Readonly<Record<string, unknown>>): RegisteredFlow[] {
-  if (typeof module !== "object" || module === null) {
-    throw new HeddleError("CONFIG_INVALID", "flowModules takes modules: import * as orders from \"./orders.js\".");
-  }
+function flowsOf(module: FlowModule): RegisteredFlow[] {
   return Object.values(module).filter(isRegisteredFlow);
-}
-
-function isRegisteredFlow(value: unknown): value is RegisteredFlow {
-  const { definition, runner } = (value ?? {}) as Partial<RegisteredFlow>;
-  return typeof definition?.id === "string" && typeof runner === "function";
 }

@@ -73,6 +73,9 @@ export function openStores(storage: StorageConfig, now: () => number, warn: (mes
       if (storage.branchRegistry !== undefined) {
         throw new HeddleError("CONFIG_INVALID", "storage.branchRegistry: branching is not in this version of heddle.");
       }
+      if (typeof storage.eventStore?.open !== "function" || typeof storage.snapshotStore?.load !== "function") {
+        throw new HeddleError("CONFIG_INVALID", "A custom storage needs an eventStore and a snapshotStore.");
+      }
       return { eventStore: storage.eventStore, snapshotStore: storage.snapshotStore };
     default:
       throw new HeddleError(
