@@ -11,7 +11,8 @@
 import type { Outcome } from "../effects/index.js";
 import {
   checkId,
-  type Command,
+  type DecideOptions,
+  type Decider,
   type Entropy,
   type EventOf,
   type ExecutionCommit,
@@ -21,9 +22,11 @@ import {
   type FiledStatus,
   FlowContext,
   FlowRun,
+  type FlowRunHost,
   HeddleError,
   isTerminal,
   type LogRecord,
+  type OpenStep,
   type OutcomeEvent,
   RESERVED_EVENT_NAMES,
   type RegisteredFlow,
@@ -33,7 +36,7 @@ import {
   type ValueLimits,
 } from "../kernel/index.js";
 import { checkResumePayload, chooseGate } from "./gate.js";
-import { InFlight } from "./in-flight.js";
+import { type EventSink, InFlight } from "./in-flight.js";
 import type { Message, Reply, ResumeRequest } from "./messages.js";
 import { retryDelay } from "./retry.js";
 import { type Standing, setAsideError } from "./watchers.js";
@@ -83,7 +86,7 @@ const RECENT_EVENTS_MAX = 64;
 const GATE_TIMER = "gate:";
 const RETRY_TIMER = "retry:";
 
-export class Actor {
+export class Actor implements FlowRunHost, EventSink {
   readonly id: string;
   readonly key: number;
   readonly flowId: string;
@@ -151,7 +154,7 @@ export class Actor {
 
   /** Begins a new execution: its first event is appended, its flow runs in this pass. */
   begin(started: EventOf<"EXECUTION_STARTED">, reply: Reply<void>): void {
-    this.#append(started);
+    this.append(started);
     this.answerWhenDurable(reply);
     this.recent = [];
     this.#openRun([started]);
@@ -249,11 +252,6 @@ export class Actor {
       return this.mailbox.length > 0;
     }
     if (run.replaying) return true;
-    for (const event of run.appended) this.#append(event);
-    run.appended = [];
-    const { commands } = run;
-    run.commands = [];
-    for (const command of commands) this.#carryOut(run, command);
     if (run.phase.kind === "open") {
       if (!this.#live) this.#enterLive(run, now);
       this.status = run.parked ? "suspended" : "running";
@@ -342,7 +340,7 @@ export class Actor {
         return this.#onSettled(message.stepId, message.attempt, message.outcome, now);
       case "effectEvent":
         if (this.#inFlight?.get(message.stepId)?.attempt === message.attempt) {
-          this.#append({ type: "EFFECT_EVENT", stepId: message.stepId, name: message.name, payload: message.payload });
+          this.append({ type: "EFFECT_EVENT", stepId: message.stepId, name: message.name, payload: message.payload });
         }
         return false;
       case "decided":
@@ -390,7 +388,7 @@ export class Actor {
     if (!run) return false;
     if (timerId.startsWith(RETRY_TIMER)) {
       const step = run.openStep(timerId.slice(RETRY_TIMER.length));
-      if (step?.retryAt === wakeAt && !this.#inFlight?.has(step.stepId)) this.#dispatch(step.stepId);
+      if (step?.retryAt === wakeAt && !this.#inFlight?.has(step.stepId)) this.requestEffect(step);
       return false;
     }
     const gateId = timerId.slice(GATE_TIMER.length);
@@ -457,7 +455,7 @@ export class Actor {
       return;
     }
     if (this.status !== "cancelled") {
-      this.#append({ type: "EXECUTION_CANCELLED", reason });
+      this.append({ type: "EXECUTION_CANCELLED", reason });
       this.status = "cancelled";
       this.aside = undefined;
       if (this.#run) this.#release(this.#run, `it was cancelled: ${reason}`);
@@ -467,22 +465,9 @@ export class Actor {
 
   // ── What a turn asks for ──────────────────────────────────────────────────────────────────────────────────────
 
-  #carryOut(run: FlowRun, command: Command): void {
-    switch (command.kind) {
-      case "requestEffect":
-        this.#dispatch(command.stepId);
-        return;
-      case "armTimer":
-        this.#arm(command.wakeAt, GATE_TIMER + command.gateId);
-        return;
-      case "consultDecider":
-        this.#consult(run, command);
-        return;
-    }
-  }
-
   /** Asks a decider. It has no effect on the world, so nothing need be durable first; its answer is a message. */
-  #consult(run: FlowRun, { decisionId, decider, options }: Extract<Command, { kind: "consultDecider" }>): void {
+  consult(decisionId: string, decider: Decider, options: DecideOptions): void {
+    const run = this.#run;
     const answer = (event: EventOf<"DECISION_RECORDED" | "DECISION_FAILED">): void => {
       if (this.#run !== run) return; // the run was dropped; a replay asks again
       this.mailbox.push({ kind: "decided", event });
@@ -520,7 +505,7 @@ export class Actor {
       }
       // It may have run, or not: its request was durable, its outcome is not there. It runs again with the same key.
       this.#retry({ type: "STEP_RETRIED", stepId, attempt: step.attempt + 1, reason: "recovered", dueAt: now, error: undefined });
-      this.#dispatch(stepId);
+      this.requestEffect(step);
     }
     if (this.#filed !== "setAside") return;
     for (const [gateId, { wakeAt }] of run.gates) {
@@ -532,10 +517,10 @@ export class Actor {
 
   #finish(run: FlowRun): void {
     if (run.phase.kind === "completed") {
-      this.#append({ type: "EXECUTION_COMPLETED", output: run.phase.output });
+      this.append({ type: "EXECUTION_COMPLETED", output: run.phase.output });
       this.status = "completed";
     } else if (run.phase.kind === "failed") {
-      this.#append({ type: "EXECUTION_FAILED", error: run.phase.error });
+      this.append({ type: "EXECUTION_FAILED", error: run.phase.error });
       this.status = "failed";
     }
     this.#release(run, "it ended before this step did");
@@ -554,11 +539,10 @@ export class Actor {
     this.#run = undefined;
   }
 
-  #dispatch(stepId: string): void {
-    const step = this.#run?.openStep(stepId);
-    if (!step) return;
+  /** Prepares an attempt; the partition dispatches it once what led to it is durable. */
+  requestEffect(step: OpenStep): void {
     const attempt = new InFlight(this.id, this.flowId, step, this);
-    (this.#inFlight ??= new Map()).set(stepId, attempt);
+    (this.#inFlight ??= new Map()).set(step.stepId, attempt);
     (this.#change().dispatches ??= []).push(attempt);
   }
 
@@ -573,18 +557,18 @@ export class Actor {
   }
 
   #retry(event: EventOf<"STEP_RETRIED">): void {
-    this.#append(event);
+    this.append(event);
     this.#run?.noteRetry(event);
   }
 
   #deliver(outcome: OutcomeEvent, now: number, marker?: ExecutionEvent): boolean {
-    this.#append(outcome);
-    if (marker) this.#append(marker);
+    this.append(outcome);
+    if (marker) this.append(marker);
     this.#run?.deliver(outcome, now);
     return true;
   }
 
-  #append(event: ExecutionEvent): void {
+  append(event: ExecutionEvent): void {
     this.#change().events.push(event);
     this.#nextSequence++;
   }
@@ -601,6 +585,10 @@ export class Actor {
   /** Whether a due timer is among the messages that wait. */
   #isTimerHere(wakeAt: number, timerId: string): boolean {
     return this.mailbox.some((message) => message.kind === "timerDue" && message.wakeAt === wakeAt && message.timerId === timerId);
+  }
+
+  armTimer(gateId: string, wakeAt: number): void {
+    this.#arm(wakeAt, GATE_TIMER + gateId);
   }
 
   #arm(wakeAt: number, timerId: string): void {

@@ -1,6 +1,6 @@
 // Handle: a caller's view of one execution. It holds no state; each question is answered from what is durable.
 
-import { type ExecutionState, HeddleError } from "../kernel/index.js";
+import { contained, type ExecutionState, HeddleError } from "../kernel/index.js";
 import type { Awaited } from "./watchers.js";
 
 export interface ExecutionHandle<TOut = unknown> {
@@ -48,9 +48,7 @@ export class RuntimeHandle<TOut> implements ExecutionHandle<TOut> {
   }
 
   result(): Promise<TOut> {
-    const result = this.#result();
-    result.catch(() => {}); // nobody has to await it (C-EMB-01)
-    return result;
+    return contained(this.#result());
   }
 
   getState(): Promise<ExecutionState> {

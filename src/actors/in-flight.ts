@@ -2,7 +2,7 @@
 // handlers ask for (the signal, the key) are made when they are asked for.
 
 import type { Invocation } from "../effects/index.js";
-import type { ExecutableTask, OpenStep, Wire } from "../kernel/index.js";
+import type { ExecutableTask, OpenStep, TaskKind, Wire } from "../kernel/index.js";
 
 /** Who takes the domain events of an attempt. */
 export interface EventSink {
@@ -33,6 +33,14 @@ export class InFlight implements Invocation {
 
   get task(): ExecutableTask {
     return this.#step.task;
+  }
+
+  get toolId(): string {
+    return this.task.toolId ?? this.task.id;
+  }
+
+  get taskKind(): TaskKind {
+    return this.task.kind ?? "step";
   }
 
   get input(): Wire {

@@ -5,7 +5,9 @@ import { type EffectRuntime, InlineExecutor } from "../effects/index.js";
 import {
   type Clock,
   checkId,
+  contained,
   createIdSource,
+  Deferred,
   type Entropy,
   type EventStore,
   type ExecutionHeader,
@@ -22,9 +24,11 @@ import {
   type SnapshotStore,
   toWire,
   type ValueLimits,
+  type Wire,
 } from "../kernel/index.js";
 import { FlowRegistry } from "./flow-registry.js";
 import { type ExecutionHandle, type HandleHost, RuntimeHandle } from "./handle.js";
+import type { StartRequest } from "./intake.js";
 import type { Reply, ResumeRequest } from "./messages.js";
 import { Observer, type ObserverHooks } from "./observer.js";
 import { Partition } from "./partition.js";
@@ -140,28 +144,35 @@ export class ExecutionRuntime implements HandleHost {
     input: NoInfer<TIn>,
     options: StartOptions = {},
   ): Promise<ExecutionHandle<TOut>> {
-    return contained(this.#start(flow, input, options));
+    const started = new Deferred<ExecutionHandle<TOut>>();
+    try {
+      const fresh = options.executionId === undefined;
+      const executionId = fresh ? this.#newId() : options.executionId;
+      checkId("executionId", executionId);
+      const registered = this.#registry.require(flow?.definition);
+      const request: StartRequest = {
+        executionId,
+        fresh,
+        flow: registered,
+        input: this.#inputToWire(registered, input),
+        reply: {
+          resolve: () => started.resolve(new RuntimeHandle<TOut>(executionId, this)),
+          reject: (error) => started.reject(error),
+        },
+      };
+      if (this.#phase.kind === "open") this.#partitionFor(executionId).start(request);
+      else this.#owner(executionId).then((partition) => partition.start(request), request.reply.reject);
+    } catch (error) {
+      started.reject(error);
+    }
+    return started.promise;
   }
 
-  async #start<TIn, TOut>(
-    flow: RegisteredFlow<TIn, TOut>,
-    input: unknown,
-    options: StartOptions,
-  ): Promise<ExecutionHandle<TOut>> {
-    const fresh = options.executionId === undefined;
-    const executionId = options.executionId === undefined ? this.#newId() : options.executionId;
-    if (!fresh) checkId("executionId", executionId);
-    const registered = this.#registry.require(flow?.definition);
-    const { definition } = registered;
+  #inputToWire({ definition }: RegisteredFlow, input: unknown): Wire {
     const parsed = this.#validateInput
       ? parseWith(definition.inputSchema, input, "INPUT_INVALID", "input of flow", definition.id)
       : input;
-    const wire = toWire(parsed, this.#options.limits);
-    const partition = this.#phase.kind === "open" ? this.#partitionFor(executionId) : await this.#owner(executionId);
-    await new Promise<void>((resolve, reject) =>
-      partition.start({ executionId, fresh, flow: registered, input: wire, reply: { resolve, reject } }),
-    );
-    return new RuntimeHandle<TOut>(executionId, this);
+    return toWire(parsed, this.#options.limits);
   }
 
   /**
@@ -255,12 +266,6 @@ export class ExecutionRuntime implements HandleHost {
     if (this.#phase.kind === "closed") throw closedError();
     return this.#partitions[partitionOf(executionId, this.#partitions.length)]!;
   }
-}
-
-/** A promise nobody awaits must not end the host when it rejects (C-EMB-01). */
-function contained<T>(promise: Promise<T>): Promise<T> {
-  promise.catch(() => {});
-  return promise;
 }
 
 function closedError(): HeddleError {

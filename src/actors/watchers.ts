@@ -1,7 +1,7 @@
 // Watchers: callers waiting for an execution to get somewhere. They wait beside the actors, not in them, so waiting
 // for a parked execution keeps nothing of it in memory.
 
-import { type ExecutionState, type FiledStatus, HeddleError, isTerminal, type SetAside } from "../kernel/index.js";
+import { Deferred, type ExecutionState, type FiledStatus, HeddleError, isTerminal, type SetAside } from "../kernel/index.js";
 
 export type Awaited = "suspended" | "ended" | "settled";
 
@@ -13,25 +13,13 @@ export interface Standing {
   readonly aside: SetAside | undefined;
 }
 
-/** One caller's wait, and the promise it was given. */
-class Watcher {
+/** One caller's wait. */
+class Watcher extends Deferred<ExecutionState> {
   readonly awaited: Awaited;
-  readonly promise: Promise<ExecutionState>;
-  resolve!: (state: ExecutionState) => void;
-  #reject!: (error: unknown) => void;
 
   constructor(awaited: Awaited) {
+    super();
     this.awaited = awaited;
-    this.promise = new Promise((resolve, reject) => {
-      this.resolve = resolve;
-      this.#reject = reject;
-    });
-  }
-
-  /** A host that stopped caring about a handle must not be ended by it (C-EMB-01). */
-  reject(error: unknown): void {
-    this.promise.catch(ignore);
-    this.#reject(error);
   }
 }
 
@@ -92,8 +80,6 @@ function tell(watcher: Watcher, executionId: string, { status, aside }: Standing
     watcher.reject(error);
   }
 }
-
-const ignore = (): void => {};
 
 function isOver(awaited: Awaited, standing: Standing): boolean {
   if (standing.aside || isTerminal(standing.status)) return true;

@@ -2,19 +2,12 @@
 // throws at an actor and settles every dispatch exactly once.
 
 import type { ExecutableTask, Wire } from "../kernel/index.js";
+import type { EffectContext } from "./effect.js";
 
-/** One attempt of one step, ready to run: its request is durable. `signal` and key may be made when asked for. */
-export interface Invocation {
-  readonly executionId: string;
-  readonly workflowId: string;
-  readonly stepId: string;
+/** One attempt of one step, ready to run, its request being durable; also the context its effect is given. */
+export interface Invocation extends EffectContext {
   readonly task: ExecutableTask;
   readonly input: Wire;
-  readonly attempt: number;
-  readonly idempotencyKey: string;
-  readonly signal: AbortSignal;
-  /** Records a domain event of this attempt, unless the attempt is over. */
-  readonly emit: (name: string, payload: unknown) => void;
 }
 
 export type Outcome =

@@ -35,7 +35,7 @@ export class InlineExecutor implements EffectExecutor {
   dispatch(invocation: Invocation, settle: (outcome: Outcome) => void): void {
     const { timeoutMs } = invocation.task;
     if (timeoutMs !== undefined) return this.#dispatchTimed(invocation, timeoutMs, settle);
-    this.#attempt(new Attempt(invocation, undefined), settle);
+    this.#attempt(invocation, invocation, settle);
   }
 
   #dispatchTimed(invocation: Invocation, timeoutMs: number, settle: (outcome: Outcome) => void): void {
@@ -56,13 +56,12 @@ export class InlineExecutor implements EffectExecutor {
     });
     // An attempt that was called off needs no deadline, and its timer must not keep a closed host alive.
     invocation.signal.addEventListener("abort", cancelTimer, { once: true });
-    this.#attempt(new Attempt(invocation, controller.signal), settleOnce);
+    this.#attempt(invocation, new TimedContext(invocation, controller.signal), settleOnce);
   }
 
-  #attempt(attempt: Attempt, settle: (outcome: Outcome) => void): void {
-    const { invocation } = attempt;
+  #attempt(invocation: Invocation, context: EffectContext, settle: (outcome: Outcome) => void): void {
     try {
-      const result = this.#call(attempt);
+      const result = this.#call(invocation, context);
       if (isThenable(result)) {
         result.then(
           (value) => settle(this.#completed(invocation, value)),
@@ -74,12 +73,12 @@ export class InlineExecutor implements EffectExecutor {
     }
   }
 
-  #call(attempt: Attempt): unknown {
-    const { task } = attempt.invocation;
-    const input = fromWire(attempt.invocation.input);
+  #call(invocation: Invocation, context: EffectContext): unknown {
+    const { task } = invocation;
+    const input = fromWire(invocation.input);
     const { handler } = task;
-    if (handler) return this.#effects.run(attempt, input, (value) => handler.run(value, attempt));
-    const toolId = task.toolId ?? task.id;
+    if (handler) return this.#effects.run(context, input, (value) => handler.run(value, context));
+    const { toolId } = invocation;
     const effect = this.#effects.find(toolId);
     if (!effect) {
       throw new HeddleError(
@@ -88,7 +87,7 @@ export class InlineExecutor implements EffectExecutor {
         { details: { toolId } },
       );
     }
-    return this.#effects.run(attempt, input, (value) => effect.execute(value, attempt));
+    return this.#effects.run(context, input, (value) => effect.execute(value, context));
   }
 
   #completed(invocation: Invocation, value: unknown): Outcome {
@@ -129,53 +128,28 @@ export class InlineExecutor implements EffectExecutor {
   }
 }
 
-/** The context of one attempt. Most handlers read little of it, so nothing is made before it is read. */
-class Attempt implements EffectContext {
-  readonly invocation: Invocation;
-  readonly #timeout: AbortSignal | undefined;
-  #signal: AbortSignal | undefined;
+/** The context of an attempt with a deadline of its own: everything is the invocation's but the signal. */
+class TimedContext implements EffectContext {
+  readonly executionId: string;
+  readonly workflowId: string;
+  readonly stepId: string;
+  readonly toolId: string;
+  readonly taskKind: TaskKind;
+  readonly attempt: number;
+  readonly idempotencyKey: string;
+  readonly signal: AbortSignal;
+  readonly emit: EffectContext["emit"];
 
-  constructor(invocation: Invocation, timeout: AbortSignal | undefined) {
-    this.invocation = invocation;
-    this.#timeout = timeout;
-  }
-
-  get executionId(): string {
-    return this.invocation.executionId;
-  }
-
-  get workflowId(): string {
-    return this.invocation.workflowId;
-  }
-
-  get stepId(): string {
-    return this.invocation.stepId;
-  }
-
-  get toolId(): string {
-    return this.invocation.task.toolId ?? this.invocation.task.id;
-  }
-
-  get taskKind(): TaskKind {
-    return this.invocation.task.kind ?? "step";
-  }
-
-  get attempt(): number {
-    return this.invocation.attempt;
-  }
-
-  get idempotencyKey(): string {
-    return this.invocation.idempotencyKey;
-  }
-
-  get signal(): AbortSignal {
-    this.#signal ??= this.#timeout ? AbortSignal.any([this.invocation.signal, this.#timeout]) : this.invocation.signal;
-    return this.#signal;
-  }
-
-  // A property, because handlers hand `ctx.emit` on detached.
-  get emit(): (name: string, payload: unknown) => void {
-    return this.invocation.emit;
+  constructor(invocation: Invocation, deadline: AbortSignal) {
+    this.executionId = invocation.executionId;
+    this.workflowId = invocation.workflowId;
+    this.stepId = invocation.stepId;
+    this.toolId = invocation.toolId;
+    this.taskKind = invocation.taskKind;
+    this.attempt = invocation.attempt;
+    this.idempotencyKey = invocation.idempotencyKey;
+    this.signal = AbortSignal.any([invocation.signal, deadline]);
+    this.emit = invocation.emit;
   }
 }
 

@@ -2,7 +2,7 @@
 //
 // Owns       the position in the recorded events, the open operations (steps, gates, decisions), what was appended.
 // Leaves     when to run, what time it is and where effects go to the actor; it never does I/O.
-// Talks to   the flow through FlowContext; the actor reads `appended` and `commands` after each turn.
+// Talks to   the flow through FlowContext; the actor, which is told of each request as it is made.
 //
 // R1  The n-th request of the code is compared with the n-th recorded request; a mismatch ends this run, appends nothing.
 // R2  Outcomes are handed to the flow one at a time, in log order, the flow being quiet before each.
@@ -11,6 +11,7 @@
 // R5  No promise of ours is ever an unhandled rejection.
 
 import { failureToWire, fromWire, sameWire, toWire, type ValueLimits, type Wire } from "./codec/index.js";
+import { contained, Deferred } from "./deferred.js";
 import type { DecideOptions, DecideScope, ExecutionContext, SuspendOptions } from "./context.js";
 import { type Divergence, divergenceError } from "./divergence.js";
 import { HeddleError, TypedFailure } from "./errors.js";
@@ -26,12 +27,6 @@ export interface Entropy {
   uuid(): string;
 }
 
-/** What the flow asks of the world; carried out after the turn's events are durable, deciders excepted. */
-export type Command =
-  | { readonly kind: "requestEffect"; readonly stepId: string }
-  | { readonly kind: "consultDecider"; readonly decisionId: string; readonly decider: Decider; readonly options: DecideOptions }
-  | { readonly kind: "armTimer"; readonly gateId: string; readonly wakeAt: number };
-
 export type Decider = (scope: DecideScope) => unknown;
 
 /** How the run stands once the flow is quiet. */
@@ -45,12 +40,6 @@ export type RunPhase =
 export type OutcomeEvent = EventOf<
   "STEP_COMPLETED" | "STEP_FAILED" | "DECISION_RECORDED" | "DECISION_FAILED" | "GATE_EVENT" | "GATE_TIMED_OUT" | "TIMER_FIRED"
 >;
-
-interface Deferred {
-  readonly promise: Promise<unknown>;
-  readonly resolve: (value: unknown) => void;
-  readonly reject: (reason: unknown) => void;
-}
 
 /** A step in flight, as the actor needs it to dispatch it. */
 export interface OpenStep {
@@ -74,7 +63,7 @@ interface StepEntry extends OpenStep {
   attempt: number;
   failures: number;
   retryAt: number | undefined;
-  deferred: Deferred | undefined;
+  deferred: Deferred<unknown> | undefined;
   failure: TypedFailure | undefined;
 }
 
@@ -83,13 +72,13 @@ interface OpenGate {
   readonly on: string;
   readonly correlationKey: string | undefined;
   readonly wakeAt: number | undefined;
-  readonly deferred: Deferred;
+  readonly deferred: Deferred<unknown>;
 }
 
 interface OpenDecision {
   readonly decider: Decider;
   readonly options: DecideOptions;
-  readonly deferred: Deferred;
+  readonly deferred: Deferred<unknown>;
   consulted: boolean;
 }
 
@@ -110,6 +99,13 @@ export interface FlowRunOptions {
 
 /** What a run needs of whoever runs it. */
 export interface FlowRunHost {
+  /** A live request, in the order of the code. */
+  append(event: ExecutionEvent): void;
+  /** A step was requested; it is dispatched once the request is durable. */
+  requestEffect(step: OpenStep): void;
+  armTimer(gateId: string, wakeAt: number): void;
+  /** A decision is wanted that no record answers. */
+  consult(decisionId: string, decider: Decider, options: DecideOptions): void;
   /** The flow ended outside a turn; the run's phase tells how. */
   strayed(): void;
 }
@@ -118,9 +114,6 @@ export class FlowRun {
   readonly executionId: string;
   readonly flow: RegisteredFlow;
   phase: RunPhase = OPEN;
-  /** What live requests appended since the actor last took it. */
-  appended: ExecutionEvent[] = [];
-  commands: Command[] = [];
   /** Steps issued and not settled. */
   openSteps = 0;
 
@@ -236,7 +229,7 @@ export class FlowRun {
     for (const [decisionId, decision] of this.#decisions ?? []) {
       if (decision.consulted) continue;
       decision.consulted = true;
-      this.commands.push({ kind: "consultDecider", decisionId, decider: decision.decider, options: decision.options });
+      this.#host.consult(decisionId, decision.decider, decision.options);
     }
   }
 
@@ -293,8 +286,8 @@ export class FlowRun {
         kind: task.kind ?? "step",
         toolId: task.toolId,
       });
-      const deferred = defer();
-      this.#steps.set(task.id, {
+      const deferred = new Deferred<unknown>();
+      const entry: StepEntry = {
         phase: "pending",
         stepId: task.id,
         task,
@@ -305,9 +298,10 @@ export class FlowRun {
         attempt: 1,
         failures: 0,
         retryAt: undefined,
-      });
+      };
+      this.#steps.set(task.id, entry);
       this.openSteps++;
-      if (isNew) this.commands.push({ kind: "requestEffect", stepId: task.id });
+      if (isNew) this.#host.requestEffect(entry);
       return deferred.promise;
     } catch (error) {
       return rejected(error);
@@ -321,7 +315,7 @@ export class FlowRun {
       checkId("decision id", id);
       if (!isTextOrAbsent(options.source)) throw notText(`The source of decision ${id}`);
       if (this.#decisions?.has(id)) throw this.#reused(id);
-      const deferred = defer();
+      const deferred = new Deferred<unknown>();
       // Not recorded until decided: a decider has no effect on the world, so a crash before that just asks it again.
       (this.#decisions ??= new Map()).set(id, { decider, options, deferred, consulted: false });
       return deferred.promise;
@@ -393,7 +387,7 @@ export class FlowRun {
   #request(attempted: ExecutionEvent): boolean {
     const recorded = this.#nextRecorded();
     if (recorded === undefined) {
-      this.appended.push(attempted);
+      this.#host.append(attempted);
       return true;
     }
     if (matches(recorded, attempted)) this.#accept();
@@ -423,9 +417,9 @@ export class FlowRun {
     const isNew = this.#request({ type: "EXECUTION_SUSPENDED", gateId, kind, on, wakeAt, correlationKey });
     // The recorded due time stands, whatever the code computes on replay (C-REP-04, C-SUS-04).
     const due = recorded?.type === "EXECUTION_SUSPENDED" ? recorded.wakeAt : wakeAt;
-    const deferred = defer();
+    const deferred = new Deferred<unknown>();
     (this.#gates ??= new Map()).set(gateId, { kind, on, correlationKey, wakeAt: due, deferred });
-    if (isNew && due !== undefined) this.commands.push({ kind: "armTimer", gateId, wakeAt: due });
+    if (isNew && due !== undefined) this.#host.armTimer(gateId, due);
     return deferred.promise;
   }
 
@@ -459,12 +453,12 @@ export class FlowRun {
         this.openSteps--;
         if (outcome.channel === undefined) {
           entry.phase = "failed";
-          fail(entry.deferred!, fromWire(outcome.error));
+          entry.deferred!.reject(fromWire(outcome.error));
           entry.input = undefined;
         } else {
           entry.phase = "failedOnChannel";
-          entry.failure = typedFailure(outcome);
-          fail(entry.deferred!, entry.failure);
+          entry.failure = typedFailure(outcome.channel, outcome);
+          entry.deferred!.reject(entry.failure);
         }
         entry.deferred = undefined;
         return;
@@ -474,7 +468,7 @@ export class FlowRun {
         const { deferred } = this.#decisions!.get(outcome.decisionId)!;
         this.#decisions!.delete(outcome.decisionId);
         if (outcome.type === "DECISION_RECORDED") deferred.resolve(fromWire(outcome.choice));
-        else fail(deferred, fromWire(outcome.error));
+        else deferred.reject(fromWire(outcome.error));
         return;
       }
       case "GATE_EVENT":
@@ -484,7 +478,7 @@ export class FlowRun {
         this.#gates!.delete(outcome.gateId);
         if (outcome.type === "GATE_EVENT") deferred.resolve(fromWire(outcome.payload));
         else if (outcome.type === "TIMER_FIRED") deferred.resolve(undefined);
-        else fail(deferred, gateTimedOut(outcome));
+        else deferred.reject(gateTimedOut(outcome));
         return;
       }
     }
@@ -530,8 +524,6 @@ export class FlowRun {
 
   #diverge(divergence: Divergence): void {
     this.#end({ kind: "diverged", error: divergenceError(this.executionId, this.#position, divergence) });
-    this.appended = [];
-    this.commands = [];
   }
 
   #end(phase: RunPhase): void {
@@ -644,7 +636,7 @@ function isOutcome(event: ExecutionEvent): event is OutcomeEvent {
   return OUTCOMES.has(event.type);
 }
 
-/** Whether a request is the recorded one: kind, name and input. Due times and values drawn are the record's to say. */
+/** Whether a request is the recorded one: kind, name and input. Due times are the record's to say; see `#sample` for values drawn. */
 function matches(recorded: ExecutionEvent, attempted: ExecutionEvent): boolean {
   if (recorded.type === "STEP_STARTED" && attempted.type === "STEP_STARTED") {
     return recorded.stepId === attempted.stepId && recorded.kind === attempted.kind && sameWire(recorded.input, attempted.input);
@@ -666,7 +658,6 @@ function matches(recorded: ExecutionEvent, attempted: ExecutionEvent): boolean {
       sameWire(recorded.value, attempted.value)
     );
   }
-  if (recorded.type === "VALUE_RECORDED" && attempted.type === "VALUE_RECORDED") return recorded.name === attempted.name;
   return false;
 }
 
@@ -681,9 +672,9 @@ function notText(what: string): HeddleError {
 }
 
 /** The failure as the flow catches it. Its message and stack are the recorded ones, the same on every replay (R3). */
-function typedFailure({ channel, payload, error }: EventOf<"STEP_FAILED">): TypedFailure {
+function typedFailure(channel: string, { payload, error }: EventOf<"STEP_FAILED">): TypedFailure {
   const recorded = fromWire(error);
-  const failure = new TypedFailure(channel ?? "", fromWire(payload), recorded instanceof Error ? recorded.message : undefined);
+  const failure = new TypedFailure(channel, fromWire(payload), recorded instanceof Error ? recorded.message : undefined);
   if (recorded instanceof Error && recorded.stack !== undefined) failure.stack = recorded.stack;
   return failure;
 }
@@ -696,24 +687,6 @@ function gateTimedOut({ on, gateId }: EventOf<"GATE_TIMED_OUT">): HeddleError {
   return error;
 }
 
-function defer(): Deferred {
-  let resolve!: (value: unknown) => void;
-  let reject!: (reason: unknown) => void;
-  const promise = new Promise<unknown>((onValue, onError) => {
-    resolve = onValue;
-    reject = onError;
-  });
-  return { promise, resolve, reject };
-}
-
-// R5: a handler stands before the rejection, so a flow may start a step, do something else, and await it later.
-function fail(deferred: Deferred, error: unknown): void {
-  deferred.promise.catch(ignore);
-  deferred.reject(error);
-}
-
 function rejected(error: unknown): Promise<never> {
-  const promise = Promise.reject(error);
-  promise.catch(ignore);
-  return promise;
+  return contained(Promise.reject(error)); // R5
 }

@@ -21,6 +21,7 @@ export {
   surface,
   type WorkflowContext,
 } from "./context.js";
+export { contained, Deferred } from "./deferred.js";
 export { envelopesOf } from "./envelope.js";
 export {
   ERROR_CODES,
@@ -56,10 +57,10 @@ export {
 export { CURRENT_FLAGS } from "./flags.js";
 export { FlowContext } from "./flow-context.js";
 export {
-  type Command,
   type Decider,
   type Entropy,
   FlowRun,
+  type FlowRunHost,
   type OpenStep,
   type OutcomeEvent,
   type RunPhase,

@@ -1,0 +1,29 @@
+// Deferred: a promise that is settled from outside, and that nobody has to await.
+
+/** Rejecting it is never an unhandled rejection: a flow may await it later, a host may have lost interest (C-EMB-01). */
+export class Deferred<T> {
+  readonly promise: Promise<T>;
+  resolve!: (value: T) => void;
+  #reject!: (error: unknown) => void;
+
+  constructor() {
+    this.promise = new Promise<T>((resolve, reject) => {
+      this.resolve = resolve;
+      this.#reject = reject;
+    });
+  }
+
+  // The handler is made only now, because few are rejected and very many are made.
+  reject(error: unknown): void {
+    this.promise.catch(ignore);
+    this.#reject(error);
+  }
+}
+
+/** The same promise, marked as one that may be left unawaited. */
+export function contained<T>(promise: Promise<T>): Promise<T> {
+  promise.catch(ignore);
+  return promise;
+}
+
+function ignore(): void {}
