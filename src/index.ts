@@ -1,10 +1,11 @@
 // The public surface of heddle, grouped as a reader meets it.
 
+export type { CloseOptions, ExecutionHandle, ResumeRequest, StartOptions } from "./actors/index.js";
 // Composing an app
 export {
   type BranchRegistry,
-  defineConfig,
   type DurabilityConfig,
+  defineConfig,
   type ExecutionConfig,
   HEDDLE_VERSION,
   type LmdbStorage,
@@ -20,45 +21,6 @@ export {
   WorkflowRuntime,
   type WorkflowRuntimeOptions,
 } from "./app/index.js";
-export type { CloseOptions, ExecutionHandle, ResumeRequest, StartOptions } from "./actors/index.js";
-
-// Writing flows
-export {
-  type CheckedBranch,
-  type DecideOptions,
-  type DecideScope,
-  defineFlow,
-  type ExecutableTask,
-  type ExecutionContext,
-  type FailureChannels,
-  type FlowDefinition,
-  type FlowModule,
-  type FlowOptions,
-  type FlowRunner,
-  flow$,
-  type Handler,
-  handler$,
-  type ListedStep,
-  type ParallelBranch,
-  type ParallelOptions,
-  type ParallelResults,
-  type RegisteredFlow,
-  type RetryPolicy,
-  type Schema,
-  type StepDefinition,
-  type StepHandlerContext,
-  type StepOptions,
-  type SurfaceEmitter,
-  type SuspendOptions,
-  step$,
-  type TaskKind,
-  type ToolDefinition,
-  type ToolMode,
-  type ToolOptions,
-  tool$,
-  type WorkflowContext,
-} from "./kernel/index.js";
-
 // Touching the world
 export {
   type Effect,
@@ -71,35 +33,65 @@ export {
   LlmEffect,
   ToolEffect,
 } from "./effects/index.js";
-
+// Writing flows
 // Reading the log
+// Errors
 export {
+  type CheckedBranch,
+  type DecideOptions,
+  type DecideScope,
+  defineFlow,
+  ERROR_CODES,
   type EventEnvelope,
   type EventStore,
+  type ExecutableTask,
+  type ExecutionContext,
   type ExecutionHeader,
   type ExecutionState,
   type ExecutionStatus,
+  type FailureChannels,
   type FiledStatus,
+  type FlowDefinition,
+  type FlowModule,
+  type FlowOptions,
+  type FlowRunner,
   type Frame,
+  flow$,
   type Gate,
+  type Handler,
+  HeddleError,
+  type HeddleErrorCode,
+  handler$,
+  hasCode,
+  ID_BYTES_MAX,
+  type ListedStep,
   type ListFilter,
+  type ParallelBranch,
+  type ParallelOptions,
+  type ParallelResults,
+  PartitionLockedError,
   type ReadRange,
+  type RegisteredFlow,
+  ResumePayloadValidationError,
+  type RetryPolicy,
+  type Schema,
   type SetAside,
   type Snapshot,
   type SnapshotStore,
+  type StepDefinition,
+  type StepHandlerContext,
+  type StepOptions,
   type SubscribeOptions,
+  type SurfaceEmitter,
+  type SuspendOptions,
+  step$,
+  type TaskKind,
+  type ToolDefinition,
+  type ToolMode,
+  type ToolOptions,
+  TypedFailure,
+  tool$,
+  type ValidationIssue,
+  type WorkflowContext,
 } from "./kernel/index.js";
 export { ProjectionRuntime } from "./surface/index.js";
-
-// Errors
-export {
-  ERROR_CODES,
-  HeddleError,
-  type HeddleErrorCode,
-  hasCode,
-  ID_BYTES_MAX,
-  PartitionLockedError,
-  ResumePayloadValidationError,
-  TypedFailure,
-  type ValidationIssue,
-} from "./kernel/index.js";

@@ -10,7 +10,7 @@
 
 import type { Outcome } from "../effects/index.js";
 import {
-  checkId,
+  checkEventName,
   type DecideOptions,
   type Decider,
   type Entropy,
@@ -18,17 +18,16 @@ import {
   type ExecutionCommit,
   type ExecutionEvent,
   type ExecutionHeader,
-  failureToWire,
   type FiledStatus,
   FlowContext,
   FlowRun,
   type FlowRunHost,
+  failureToWire,
   HeddleError,
   isTerminal,
   type LogRecord,
   type OpenStep,
   type OutcomeEvent,
-  RESERVED_EVENT_NAMES,
   type RegisteredFlow,
   type SetAside,
   type TimerRow,
@@ -121,7 +120,12 @@ export class Actor implements FlowRunHost, EventSink {
   #answered: Map<string, string> | undefined;
   #draft: Draft | undefined;
 
-  constructor(host: ActorHost, header: ExecutionHeader, flow: RegisteredFlow | undefined, filed: FiledStatus | undefined) {
+  constructor(
+    host: ActorHost,
+    header: ExecutionHeader,
+    flow: RegisteredFlow | undefined,
+    filed: FiledStatus | undefined,
+  ) {
     this.#host = host;
     this.#flow = flow;
     this.#filed = filed;
@@ -184,7 +188,8 @@ export class Actor implements FlowRunHost, EventSink {
   }
 
   #openRun(history: readonly ExecutionEvent[]): void {
-    if (!this.#flow) throw new HeddleError("INVARIANT_BROKEN", `A1: execution ${this.id} was restored without its flow`);
+    if (!this.#flow)
+      throw new HeddleError("INVARIANT_BROKEN", `A1: execution ${this.id} was restored without its flow`);
     const { entropy, limits } = this.#host;
     this.#run = new FlowRun({ executionId: this.id, flow: this.#flow, history, entropy, limits, host: this });
     this.#started = false;
@@ -269,7 +274,15 @@ export class Actor implements FlowRunHost, EventSink {
     // Trying again what is known to stand aside is no news.
     if (this.#reported === aside.message) return;
     this.#reported = aside.message;
-    this.#host.warn(`Execution ${this.id} of flow ${this.flowId} ${this.flowVersion} is set aside (${aside.code}). ${aside.message}`);
+    this.#host.warn(
+      `Execution ${this.id} of flow ${this.flowId} ${this.flowVersion} is set aside (${aside.code}). ${aside.message}`,
+    );
+  }
+
+  /** The same, for what its record or a turn of it threw: a damaged log, or a bug of ours. */
+  setAsideBy(error: unknown): void {
+    const code = error instanceof HeddleError ? error.code : "INVARIANT_BROKEN";
+    this.setAside({ code, message: error instanceof Error ? error.message : String(error) });
   }
 
   /** Hands over what this pass changed; undefined when that is nothing. */
@@ -282,7 +295,10 @@ export class Actor implements FlowRunHost, EventSink {
     const created = this.#filed === undefined;
     const refile = this.#filed !== this.status || this.aside ? { from: this.#filed } : undefined;
     this.#filed = this.status;
-    const record = events.length > 0 ? { sequence: this.#nextSequence - events.length, timestamp: now, events } : undefined;
+    const record =
+      events.length > 0
+        ? { sequence: this.#nextSequence - events.length, timestamp: now, events }
+        : undefined;
     if (record && this.recent) {
       if (this.#nextSequence > RECENT_EVENTS_MAX) this.recent = undefined;
       else this.recent.push(record);
@@ -340,7 +356,12 @@ export class Actor implements FlowRunHost, EventSink {
         return this.#onSettled(message.stepId, message.attempt, message.outcome, now);
       case "effectEvent":
         if (this.#inFlight?.get(message.stepId)?.attempt === message.attempt) {
-          this.append({ type: "EFFECT_EVENT", stepId: message.stepId, name: message.name, payload: message.payload });
+          this.append({
+            type: "EFFECT_EVENT",
+            stepId: message.stepId,
+            name: message.name,
+            payload: message.payload,
+          });
         }
         return false;
       case "decided":
@@ -372,10 +393,20 @@ export class Actor implements FlowRunHost, EventSink {
         const { error } = outcome;
         const delay = outcome.retryable ? retryDelay(step.task.retry, step.failures + 1) : undefined;
         if (delay === undefined) {
-          return this.#deliver({ type: "STEP_FAILED", stepId, error, channel: undefined, payload: undefined }, now);
+          return this.#deliver(
+            { type: "STEP_FAILED", stepId, error, channel: undefined, payload: undefined },
+            now,
+          );
         }
         const dueAt = now + delay;
-        this.#retry({ type: "STEP_RETRIED", stepId, attempt: step.attempt + 1, reason: "failed", dueAt, error });
+        this.#retry({
+          type: "STEP_RETRIED",
+          stepId,
+          attempt: step.attempt + 1,
+          reason: "failed",
+          dueAt,
+          error,
+        });
         this.#arm(dueAt, RETRY_TIMER + stepId);
         return false;
       }
@@ -405,7 +436,12 @@ export class Actor implements FlowRunHost, EventSink {
   #onResume(request: ResumeRequest, reply: Reply<void>, now: number): boolean {
     const run = this.#run;
     if (!this.#flow || this.aside) {
-      reply.reject(setAsideError(this.id, this.aside ?? { code: "FLOW_UNKNOWN", message: "Its flow is not registered." }));
+      reply.reject(
+        setAsideError(
+          this.id,
+          this.aside ?? { code: "FLOW_UNKNOWN", message: "Its flow is not registered." },
+        ),
+      );
       return false;
     }
     try {
@@ -439,7 +475,8 @@ export class Actor implements FlowRunHost, EventSink {
   }
 
   #isRepeat({ eventType, requestId, gateId }: ResumeRequest): boolean {
-    const closed = requestId === undefined ? undefined : this.#answered?.get(answerName(eventType, requestId));
+    const closed =
+      requestId === undefined ? undefined : this.#answered?.get(answerName(eventType, requestId));
     return closed !== undefined && (gateId === undefined || gateId === closed);
   }
 
@@ -477,12 +514,19 @@ export class Actor implements FlowRunHost, EventSink {
       try {
         const { limits } = this.#host;
         const rationale = toWire(options.rationale, limits);
-        answer({ type: "DECISION_RECORDED", decisionId, choice: toWire(choice, limits), source: options.source, rationale });
+        answer({
+          type: "DECISION_RECORDED",
+          decisionId,
+          choice: toWire(choice, limits),
+          source: options.source,
+          rationale,
+        });
       } catch (error) {
         failed(error);
       }
     };
-    const failed = (error: unknown): void => answer({ type: "DECISION_FAILED", decisionId, error: failureToWire(error) });
+    const failed = (error: unknown): void =>
+      answer({ type: "DECISION_FAILED", decisionId, error: failureToWire(error) });
     try {
       const choice = decider({ executionId: this.id, decisionId });
       if (choice instanceof Promise) choice.then(decided, failed);
@@ -504,7 +548,14 @@ export class Actor implements FlowRunHost, EventSink {
         continue;
       }
       // It may have run, or not: its request was durable, its outcome is not there. It runs again with the same key.
-      this.#retry({ type: "STEP_RETRIED", stepId, attempt: step.attempt + 1, reason: "recovered", dueAt: now, error: undefined });
+      this.#retry({
+        type: "STEP_RETRIED",
+        stepId,
+        attempt: step.attempt + 1,
+        reason: "recovered",
+        dueAt: now,
+        error: undefined,
+      });
       this.requestEffect(step);
     }
     if (this.#filed !== "setAside") return;
@@ -534,7 +585,8 @@ export class Actor implements FlowRunHost, EventSink {
     for (const { stepId, retryAt } of run.allOpenSteps()) {
       if (retryAt !== undefined) this.#disarm(retryAt, RETRY_TIMER + stepId);
     }
-    if (this.#inFlight?.size) this.abortAttempts(new HeddleError("EXECUTION_ENDED", `Execution ${this.id}: ${why}.`));
+    if (this.#inFlight?.size)
+      this.abortAttempts(new HeddleError("EXECUTION_ENDED", `Execution ${this.id}: ${why}.`));
     run.abandon();
     this.#run = undefined;
   }
@@ -548,11 +600,14 @@ export class Actor implements FlowRunHost, EventSink {
 
   /** Records a domain event of an attempt under way; the attempt may be over by then, and the event void. */
   emitFrom({ stepId, attempt }: InFlight, name: string, payload: unknown): void {
-    checkId("event type", name);
-    if (RESERVED_EVENT_NAMES.has(name)) {
-      throw new HeddleError("ID_INVALID", `Event type ${name} is a name the log uses itself; choose another.`);
-    }
-    this.mailbox.push({ kind: "effectEvent", stepId, attempt, name, payload: toWire(payload, this.#host.limits) });
+    checkEventName("event type", name);
+    this.mailbox.push({
+      kind: "effectEvent",
+      stepId,
+      attempt,
+      name,
+      payload: toWire(payload, this.#host.limits),
+    });
     this.#host.enqueue(this);
   }
 
@@ -584,7 +639,9 @@ export class Actor implements FlowRunHost, EventSink {
 
   /** Whether a due timer is among the messages that wait. */
   #isTimerHere(wakeAt: number, timerId: string): boolean {
-    return this.mailbox.some((message) => message.kind === "timerDue" && message.wakeAt === wakeAt && message.timerId === timerId);
+    return this.mailbox.some(
+      (message) => message.kind === "timerDue" && message.wakeAt === wakeAt && message.timerId === timerId,
+    );
   }
 
   armTimer(gateId: string, wakeAt: number): void {
@@ -608,7 +665,11 @@ function answerName(eventType: string, requestId: string): string {
 }
 
 export function endedError(executionId: string, status: FiledStatus): HeddleError {
-  return new HeddleError("EXECUTION_ENDED", `Execution ${executionId} has ended (${status}); nothing more can happen to it.`, {
-    details: { executionId, status },
-  });
+  return new HeddleError(
+    "EXECUTION_ENDED",
+    `Execution ${executionId} has ended (${status}); nothing more can happen to it.`,
+    {
+      details: { executionId, status },
+    },
+  );
 }

@@ -19,15 +19,38 @@ export function explainClosedGate(state: ExecutionState, request: ResumeRequest)
   if (requestId !== undefined && named.some((gate) => gate.requestId === requestId)) return undefined;
   const closed = named.findLast((gate) => gate.status !== "open");
   if (closed) {
-    const by = closed.status === "timedOut" ? "its timeout" : closed.requestId ? `request ${closed.requestId}` : "another resume";
-    return new HeddleError("GATE_ALREADY_RESOLVED", `The gate ${closed.gateId} of execution ${executionId} was already resolved by ${by}.`, {
-      details: { executionId, eventType, gateId: closed.gateId, resolvedBy: closed.requestId, timedOut: closed.status === "timedOut", at: closed.closedAt },
-    });
+    const by =
+      closed.status === "timedOut"
+        ? "its timeout"
+        : closed.requestId
+          ? `request ${closed.requestId}`
+          : "another resume";
+    return new HeddleError(
+      "GATE_ALREADY_RESOLVED",
+      `The gate ${closed.gateId} of execution ${executionId} was already resolved by ${by}.`,
+      {
+        details: {
+          executionId,
+          eventType,
+          gateId: closed.gateId,
+          resolvedBy: closed.requestId,
+          timedOut: closed.status === "timedOut",
+          at: closed.closedAt,
+        },
+      },
+    );
   }
   if (isTerminal(state.status)) return endedError(executionId, state.status);
   const open = Object.values(state.gates).filter((gate) => gate.kind === "event" && gate.status === "open");
-  const waits = open.length > 0 ? `Open: ${open.map((gate) => gate.gateId).join(", ")}.` : "No gate is open; wait for it with waitForSuspend().";
-  return new HeddleError("GATE_NOT_OPEN", `Execution ${executionId} does not wait for ${eventType}. ${waits}`, {
-    details: { executionId, eventType, open: open.map((gate) => gate.gateId) },
-  });
+  const waits =
+    open.length > 0
+      ? `Open: ${open.map((gate) => gate.gateId).join(", ")}.`
+      : "No gate is open; wait for it with waitForSuspend().";
+  return new HeddleError(
+    "GATE_NOT_OPEN",
+    `Execution ${executionId} does not wait for ${eventType}. ${waits}`,
+    {
+      details: { executionId, eventType, open: open.map((gate) => gate.gateId) },
+    },
+  );
 }

@@ -1,6 +1,12 @@
 // FlowRegistry: the flows this process can run, by id and version. An execution keeps the version it started with.
 
-import { type FlowDefinition, type FlowRunner, HeddleError, type RegisteredFlow, type SetAside } from "../kernel/index.js";
+import {
+  type FlowDefinition,
+  type FlowRunner,
+  HeddleError,
+  type RegisteredFlow,
+  type SetAside,
+} from "../kernel/index.js";
 
 export class FlowRegistry {
   readonly #flows = new Map<string, Map<string, RegisteredFlow>>();
@@ -8,7 +14,10 @@ export class FlowRegistry {
   /** The same definition and runner may be registered again; a different flow under one name is a conflict. */
   register(definition: FlowDefinition, runner: FlowRunner): void {
     if (typeof definition?.id !== "string" || typeof runner !== "function") {
-      throw new HeddleError("CONFIG_INVALID", "registerFlow takes a definition made by flow$ and its runner function.");
+      throw new HeddleError(
+        "CONFIG_INVALID",
+        "registerFlow takes a definition made by flow$ and its runner function.",
+      );
     }
     const { id, version } = definition;
     const versions = this.#flows.get(id) ?? new Map<string, RegisteredFlow>();
@@ -31,7 +40,10 @@ export class FlowRegistry {
   /** The flow to start, or FLOW_UNKNOWN with the names that are known. */
   require(definition: FlowDefinition | undefined): RegisteredFlow {
     if (typeof definition?.id !== "string") {
-      throw new HeddleError("FLOW_UNKNOWN", "What was given is no flow: make one by defineFlow(definition, runner) and register it.");
+      throw new HeddleError(
+        "FLOW_UNKNOWN",
+        "What was given is no flow: make one by defineFlow(definition, runner) and register it.",
+      );
     }
     const flow = this.find(definition.id, definition.version);
     if (flow) return flow;

@@ -1,6 +1,13 @@
 // Gates: which open gate a resume means, and whether its payload may enter.
 
-import { type FlowDefinition, describeIssues, HeddleError, issuesOf, parseSync, ResumePayloadValidationError } from "../kernel/index.js";
+import {
+  describeIssues,
+  type FlowDefinition,
+  HeddleError,
+  issuesOf,
+  parseSync,
+  ResumePayloadValidationError,
+} from "../kernel/index.js";
 import type { ResumeRequest } from "./messages.js";
 
 export interface OpenGate {
@@ -36,9 +43,15 @@ export function chooseGate<G extends OpenGate>(
 }
 
 /** The payload as it will be recorded: parsed by the gate's schema, if the flow declares one (guide, section 4). */
-export function checkResumePayload(definition: FlowDefinition, executionId: string, request: ResumeRequest): unknown {
+export function checkResumePayload(
+  definition: FlowDefinition,
+  executionId: string,
+  request: ResumeRequest,
+): unknown {
   const { resumeSchemas = {} } = definition;
-  const schema = Object.hasOwn(resumeSchemas, request.eventType) ? resumeSchemas[request.eventType] : undefined;
+  const schema = Object.hasOwn(resumeSchemas, request.eventType)
+    ? resumeSchemas[request.eventType]
+    : undefined;
   if (!schema) return request.payload;
   const parsed = parseSync(schema, request.payload, "payload of gate", request.eventType);
   if (parsed.success) return parsed.data;

@@ -60,10 +60,17 @@ export class RuntimeHandle<TOut> implements ExecutionHandle<TOut> {
     const details = { executionId: this.executionId };
     if (state.status === "failed") {
       const message = state.error instanceof Error ? state.error.message : String(state.error);
-      throw new HeddleError("EXECUTION_FAILED", `Execution ${this.executionId} failed: ${message}`, { cause: state.error, details });
+      throw new HeddleError("EXECUTION_FAILED", `Execution ${this.executionId} failed: ${message}`, {
+        cause: state.error,
+        details,
+      });
     }
     if (state.status === "cancelled") {
-      throw new HeddleError("EXECUTION_CANCELLED", `Execution ${this.executionId} was cancelled: ${state.reason}`, { details });
+      throw new HeddleError(
+        "EXECUTION_CANCELLED",
+        `Execution ${this.executionId} was cancelled: ${state.reason}`,
+        { details },
+      );
     }
     return state.variables["_output"] as TOut;
   }

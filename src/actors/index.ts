@@ -1,4 +1,4 @@
-export { type CloseOptions, type RuntimeOptions, type StartOptions, ExecutionRuntime } from "./runtime.js";
 export type { ExecutionHandle } from "./handle.js";
 export type { ResumeRequest } from "./messages.js";
 export { Observer, type ObserverHooks } from "./observer.js";
+export { type CloseOptions, ExecutionRuntime, type RuntimeOptions, type StartOptions } from "./runtime.js";

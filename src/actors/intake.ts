@@ -97,7 +97,9 @@ export class Intake {
   }
 
   hasWork(now: number): boolean {
-    return this.#starts.length > 0 || this.#messages.size > 0 || this.#scans.length > 0 || this.#timers.isDue(now);
+    return (
+      this.#starts.length > 0 || this.#messages.size > 0 || this.#scans.length > 0 || this.#timers.isDue(now)
+    );
   }
 
   /** Drops everything that waits, telling those who wait for an answer. */
@@ -134,8 +136,12 @@ export class Intake {
         continue;
       }
       const flow = this.#registry.find(actor.flowId, actor.flowVersion);
-      if (flow) actor.restore(records, flow);
-      else actor.restoreSetAside(records, this.#registry.missing(actor.flowId, actor.flowVersion));
+      try {
+        if (flow) actor.restore(records, flow);
+        else actor.restoreSetAside(records, this.#registry.missing(actor.flowId, actor.flowVersion));
+      } catch (error) {
+        actor.setAsideBy(error);
+      }
     }
   }
 
@@ -145,15 +151,19 @@ export class Intake {
     const named = starts.filter((request) => !request.fresh);
     const taken = new Set<string>();
     if (named.length > 0) {
-      const headers = await this.#lookup(named.map((request) => request.executionId), () => {
-        this.#starts = [...starts, ...this.#starts];
-      });
+      const headers = await this.#lookup(
+        named.map((request) => request.executionId),
+        () => {
+          this.#starts = [...starts, ...this.#starts];
+        },
+      );
       for (const [i, header] of headers.entries()) {
         if (header) taken.add(named[i]!.executionId);
       }
     }
     for (const request of starts) {
-      if (taken.has(request.executionId) || this.#host.find(request.executionId)) this.#host.attach(request); // I1
+      if (taken.has(request.executionId) || this.#host.find(request.executionId))
+        this.#host.attach(request); // I1
       else this.#begin(request, now);
     }
   }
@@ -184,9 +194,12 @@ export class Intake {
   async #takeMessages(): Promise<void> {
     const messages = [...this.#messages];
     this.#messages = new Map();
-    const headers = await this.#lookup(messages.map(([id]) => id), () => {
-      for (const [id, waiting] of messages) for (const message of waiting) this.send(id, message);
-    });
+    const headers = await this.#lookup(
+      messages.map(([id]) => id),
+      () => {
+        for (const [id, waiting] of messages) for (const message of waiting) this.send(id, message);
+      },
+    );
     for (const [i, [executionId, waiting]] of messages.entries()) {
       const header = headers[i];
       for (const message of waiting) {
@@ -237,7 +250,8 @@ export class Intake {
       scan.after = header.key;
       if (header.key >= scan.end) break;
       const runnable = this.#registry.find(header.flowId, header.flowVersion) !== undefined;
-      if (scan.status === "suspended" ? !runnable : scan.status === "running" || runnable) this.#deliver(header, { kind: "wake" });
+      if (scan.status === "suspended" ? !runnable : scan.status === "running" || runnable)
+        this.#deliver(header, { kind: "wake" });
     }
     const isOver = headers.length < RECOVERED_PER_PASS || scan.after >= scan.end;
     if (isOver && this.#scans[0] === scan) this.#scans.shift(); // while it read, another look may have begun
@@ -246,7 +260,12 @@ export class Intake {
   #deliver(header: ExecutionHeader, message: Message): void {
     let actor = this.#host.find(header.id);
     if (!actor) {
-      actor = new Actor(this.#host, header, this.#registry.find(header.flowId, header.flowVersion), header.status);
+      actor = new Actor(
+        this.#host,
+        header,
+        this.#registry.find(header.flowId, header.flowVersion),
+        header.status,
+      );
       this.#host.admit(actor);
     }
     actor.mailbox.push(message);
@@ -255,6 +274,7 @@ export class Intake {
 }
 
 export function unknownExecution(executionId: string): HeddleError {
-  return new HeddleError("EXECUTION_UNKNOWN", `There is no execution ${executionId} in this log.`, { details: { executionId } });
+  return new HeddleError("EXECUTION_UNKNOWN", `There is no execution ${executionId} in this log.`, {
+    details: { executionId },
+  });
 }
-

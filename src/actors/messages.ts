@@ -7,7 +7,13 @@ export type Message =
   /** Makes the actor run its flow along the log; recovery sends it. */
   | { readonly kind: "wake" }
   | { readonly kind: "settled"; readonly stepId: string; readonly attempt: number; readonly outcome: Outcome }
-  | { readonly kind: "effectEvent"; readonly stepId: string; readonly attempt: number; readonly name: string; readonly payload: Wire }
+  | {
+      readonly kind: "effectEvent";
+      readonly stepId: string;
+      readonly attempt: number;
+      readonly name: string;
+      readonly payload: Wire;
+    }
   | { readonly kind: "decided"; readonly event: EventOf<"DECISION_RECORDED" | "DECISION_FAILED"> }
   | { readonly kind: "timerDue"; readonly wakeAt: number; readonly timerId: string }
   | { readonly kind: "resume"; readonly request: ResumeRequest; readonly reply: Reply<void> }
@@ -30,4 +36,3 @@ export interface Reply<T> {
   readonly resolve: (value: T) => void;
   readonly reject: (error: unknown) => void;
 }
-

@@ -24,7 +24,6 @@ import {
   type PartitionLog,
   revealState,
   sameWire,
-  type SetAside,
   type ValueLimits,
 } from "../kernel/index.js";
 import type { Actor, Move } from "./actor.js";
@@ -155,7 +154,8 @@ export class Partition implements IntakeHost {
     const hot = this.#actors.get(executionId);
     if (!this.#working) this.#watchers.reject(executionId, this.#unavailable(this.#condition));
     else if (!hot) void this.#lookForWatchers(executionId);
-    else if (hot.unreleased === 0) this.#watchers.notify(executionId, hot.durable, () => this.state(executionId));
+    else if (hot.unreleased === 0)
+      this.#watchers.notify(executionId, hot.durable, () => this.state(executionId));
     return waiting; // otherwise the next release tells
   }
 
@@ -223,8 +223,14 @@ export class Partition implements IntakeHost {
       const { executionId, flow, input } = request;
       await this.#released; // whoever took the id may not be durable yet
       const [header] = await this.#log.lookup([executionId]);
-      if (!header) throw this.#condition.kind === "open" ? unknownExecution(executionId) : this.#unavailable(this.#condition);
-      const conflict = header.flowId === flow.definition.id ? await this.#inputConflict(header.key, input) : `runs flow ${header.flowId}`;
+      if (!header)
+        throw this.#condition.kind === "open"
+          ? unknownExecution(executionId)
+          : this.#unavailable(this.#condition);
+      const conflict =
+        header.flowId === flow.definition.id
+          ? await this.#inputConflict(header.key, input)
+          : `runs flow ${header.flowId}`;
       if (!conflict) return;
       throw new HeddleError(
         "EXECUTION_CONFLICT",
@@ -245,7 +251,9 @@ export class Partition implements IntakeHost {
     const [records] = await this.#log.load([key]);
     if (records === undefined || records instanceof HeddleError) return "has an unreadable log";
     const [started] = records[0]?.events ?? [];
-    return started?.type === "EXECUTION_STARTED" && sameWire(started.input, input) ? undefined : "was started with another input";
+    return started?.type === "EXECUTION_STARTED" && sameWire(started.input, input)
+      ? undefined
+      : "was started with another input";
   }
 
   async #answering(reply: Reply<void>, find: () => Promise<void>): Promise<void> {
@@ -374,7 +382,8 @@ export class Partition implements IntakeHost {
       for (const reply of move.replies) reply.resolve();
       for (const { request, reply } of move.closedResumes) this.answerClosedResume(actor.id, request, reply);
       if (this.#watchers.has(actor.id)) this.#notify(actor, move.standing, move.header.sequence);
-      if (move.record && this.#states.isCheckpoint(move.record.sequence, move.header.sequence)) this.#checkpoint(actor);
+      if (move.record && this.#states.isCheckpoint(move.record.sequence, move.header.sequence))
+        this.#checkpoint(actor);
       this.#retire(actor);
     }
   }
@@ -414,9 +423,14 @@ export class Partition implements IntakeHost {
       if (!header) throw unknownExecution(executionId);
       if (this.#actors.has(executionId) || header.status === "running") return; // its release will tell them
       const { status, aside } = header;
-      if (aside) return this.#watchers.notify(executionId, { status, aside, atGate: false }, () => this.state(executionId));
+      if (aside)
+        return this.#watchers.notify(executionId, { status, aside, atGate: false }, () =>
+          this.state(executionId),
+        );
       const state = await this.#states.read(this.#log, header);
-      const atGate = Object.values(state.gates).some((gate) => gate.kind === "event" && gate.status === "open");
+      const atGate = Object.values(state.gates).some(
+        (gate) => gate.kind === "event" && gate.status === "open",
+      );
       this.#watchers.notify(executionId, { status, atGate, aside }, () => this.state(executionId));
     } catch (error) {
       this.#watchers.reject(executionId, error);
@@ -424,7 +438,9 @@ export class Partition implements IntakeHost {
   }
 
   #checkpoint({ id, key }: Actor): void {
-    this.#states.checkpoint(this.#log, { id, key }).catch((error: unknown) => this.#observer.storageError(id, error));
+    this.#states
+      .checkpoint(this.#log, { id, key })
+      .catch((error: unknown) => this.#observer.storageError(id, error));
   }
 
   /** Lets an actor leave memory once nothing of it is under way. */
@@ -449,7 +465,11 @@ export class Partition implements IntakeHost {
     const error =
       cause instanceof HeddleError
         ? cause
-        : new HeddleError("STORAGE_FAILED", `Partition ${this.#log.partition} could not go on: ${describe(cause)}`, { cause });
+        : new HeddleError(
+            "STORAGE_FAILED",
+            `Partition ${this.#log.partition} could not go on: ${describe(cause)}`,
+            { cause },
+          );
     const closing = this.#condition.kind === "closing";
     this.#condition = { kind: "failed", error };
     this.#observer.storageError("", error);
@@ -503,7 +523,9 @@ export class Partition implements IntakeHost {
     if (this.#condition.kind !== "failed") return;
     this.#condition = { kind: "open" };
     this.#reopenedAt = this.#clock.now();
-    this.warn(`Partition ${this.#log.partition} takes writes again; what was running is recovered from the log.`);
+    this.warn(
+      `Partition ${this.#log.partition} takes writes again; what was running is recovered from the log.`,
+    );
     try {
       await this.recover();
     } catch (error) {
@@ -534,7 +556,9 @@ export class Partition implements IntakeHost {
 
   #unavailable(condition: Condition): HeddleError {
     if (condition.kind === "failed") return condition.error;
-    return condition.kind === "open" ? new HeddleError("STORAGE_FAILED", "The log failed and was recovered; try again.") : closedError();
+    return condition.kind === "open"
+      ? new HeddleError("STORAGE_FAILED", "The log failed and was recovered; try again.")
+      : closedError();
   }
 }
 
@@ -543,7 +567,7 @@ function advanceGuarded(actor: Actor, now: number): boolean {
   try {
     return actor.advance(now);
   } catch (error) {
-    actor.setAside(asideOf(error));
+    actor.setAsideBy(error);
     return false;
   }
 }
@@ -552,20 +576,18 @@ function settleGuarded(actor: Actor, now: number): boolean {
   try {
     return actor.settle(now);
   } catch (error) {
-    actor.setAside(asideOf(error));
+    actor.setAsideBy(error);
     return actor.mailbox.length > 0;
   }
 }
 
-function asideOf(error: unknown): SetAside {
-  return { code: error instanceof HeddleError ? error.code : "INVARIANT_BROKEN", message: describe(error) };
-}
-
 function closedError(): HeddleError {
-  return new HeddleError("RUNTIME_CLOSED", "The runtime was closed; its executions go on when the directory is opened again.");
+  return new HeddleError(
+    "RUNTIME_CLOSED",
+    "The runtime was closed; its executions go on when the directory is opened again.",
+  );
 }
 
 function describe(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
-

@@ -244,7 +244,10 @@ export class ExecutionRuntime implements HandleHost {
     await this.#options.eventStore.close();
   }
 
-  async #ask(executionId: string, message: (reply: Reply<void>) => Parameters<Partition["send"]>[1]): Promise<void> {
+  async #ask(
+    executionId: string,
+    message: (reply: Reply<void>) => Parameters<Partition["send"]>[1],
+  ): Promise<void> {
     const partition = await this.#owner(executionId);
     await new Promise<void>((resolve, reject) => partition.send(executionId, message({ resolve, reject })));
   }
@@ -253,7 +256,10 @@ export class ExecutionRuntime implements HandleHost {
     checkId("executionId", executionId);
     switch (this.#phase.kind) {
       case "built":
-        throw new HeddleError("RUNTIME_NOT_STARTED", "The app was built with autostart: false; call app.start() first.");
+        throw new HeddleError(
+          "RUNTIME_NOT_STARTED",
+          "The app was built with autostart: false; call app.start() first.",
+        );
       case "closed":
         throw closedError();
       default:

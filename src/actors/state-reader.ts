@@ -7,6 +7,7 @@ import {
   HeddleError,
   type PartitionLog,
   revealState,
+  type Snapshot,
   type SnapshotStore,
 } from "../kernel/index.js";
 
@@ -19,7 +20,10 @@ export class StateReader {
     this.#snapshotEvery = snapshotEvery;
   }
 
-  async read(log: PartitionLog, execution: { readonly id: string; readonly key: number }): Promise<ExecutionState> {
+  async read(
+    log: PartitionLog,
+    execution: { readonly id: string; readonly key: number },
+  ): Promise<ExecutionState> {
     return revealState(execution.id, await this.#fold(log, execution));
   }
 
@@ -30,15 +34,30 @@ export class StateReader {
   }
 
   /** Saves a snapshot of what is durable. Losing one costs time, never truth, so nobody waits for it. */
-  async checkpoint(log: PartitionLog, execution: { readonly id: string; readonly key: number }): Promise<void> {
+  async checkpoint(
+    log: PartitionLog,
+    execution: { readonly id: string; readonly key: number },
+  ): Promise<void> {
     const state = await this.#fold(log, execution);
     await this.#snapshots.save({ executionId: execution.id, sequence: state.sequence, state });
   }
 
-  async #fold(log: PartitionLog, { id, key }: { readonly id: string; readonly key: number }): Promise<FoldedState> {
-    const snapshot = this.#snapshotEvery === undefined ? undefined : await this.#snapshots.load(id);
+  async #fold(
+    log: PartitionLog,
+    { id, key }: { readonly id: string; readonly key: number },
+  ): Promise<FoldedState> {
+    const snapshot = this.#snapshotEvery === undefined ? undefined : await this.#load(id);
     const [records] = await log.load([key], snapshot ? snapshot.sequence + 1 : 0);
     if (records instanceof HeddleError) throw records;
     return fold(records ?? [], snapshot?.state as FoldedState | undefined);
+  }
+
+  /** One that cannot be read is as good as none: the log says it all again, and the next checkpoint replaces it. */
+  async #load(id: string): Promise<Snapshot | undefined> {
+    try {
+      return await this.#snapshots.load(id);
+    } catch {
+      return undefined;
+    }
   }
 }

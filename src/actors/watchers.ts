@@ -1,7 +1,14 @@
 // Watchers: callers waiting for an execution to get somewhere. They wait beside the actors, not in them, so waiting
 // for a parked execution keeps nothing of it in memory.
 
-import { Deferred, type ExecutionState, type FiledStatus, HeddleError, isTerminal, type SetAside } from "../kernel/index.js";
+import {
+  Deferred,
+  type ExecutionState,
+  type FiledStatus,
+  HeddleError,
+  isTerminal,
+  type SetAside,
+} from "../kernel/index.js";
 
 export type Awaited = "suspended" | "ended" | "settled";
 
@@ -87,7 +94,11 @@ function isOver(awaited: Awaited, standing: Standing): boolean {
 }
 
 export function setAsideError(executionId: string, aside: SetAside): HeddleError {
-  return new HeddleError("EXECUTION_SET_ASIDE", `Execution ${executionId} is set aside (${aside.code}). ${aside.message}`, {
-    details: { executionId, reason: aside.code },
-  });
+  return new HeddleError(
+    "EXECUTION_SET_ASIDE",
+    `Execution ${executionId} is set aside (${aside.code}). ${aside.message}`,
+    {
+      details: { executionId, reason: aside.code },
+    },
+  );
 }

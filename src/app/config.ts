@@ -67,10 +67,22 @@ export interface LoomConfig {
 type Group = "security" | "observability" | "durability" | "execution" | "checks";
 
 /** Options by group: those this version has, and those of the guide it does not have yet. */
-const GROUPS: Readonly<Record<Group, { readonly has: readonly string[]; readonly later: readonly string[] }>> = {
+const GROUPS: Readonly<
+  Record<Group, { readonly has: readonly string[]; readonly later: readonly string[] }>
+> = {
   security: {
     has: [],
-    later: ["authorizer", "policies", "secrets", "resumeAuthenticator", "executionAuthorizer", "onExecutionDenied", "compliance", "crypto", "strict"],
+    later: [
+      "authorizer",
+      "policies",
+      "secrets",
+      "resumeAuthenticator",
+      "executionAuthorizer",
+      "onExecutionDenied",
+      "compliance",
+      "crypto",
+      "strict",
+    ],
   },
   observability: {
     has: ["onEvent", "onDurableEvent", "onWarn", "onStorageError"],
@@ -86,37 +98,75 @@ const GROUPS: Readonly<Record<Group, { readonly has: readonly string[]; readonly
 
 const TOP_LEVEL = ["storage", "flows", "flowModules", "surfaces", "autostart", ...Object.keys(GROUPS)];
 const TOP_LEVEL_LATER = [
-  "agentModules", "toolModules", "skillModules", "skills", "scheduleModules", "memoryModules", "memories", "memoryStore",
-  "projectionModules", "projections", "projectionRuntime", "agents", "capabilityAgents", "a2a", "agentSurface", "catalog",
-  "timers", "workers",
+  "agentModules",
+  "toolModules",
+  "skillModules",
+  "skills",
+  "scheduleModules",
+  "memoryModules",
+  "memories",
+  "memoryStore",
+  "projectionModules",
+  "projections",
+  "projectionRuntime",
+  "agents",
+  "capabilityAgents",
+  "a2a",
+  "agentSurface",
+  "catalog",
+  "timers",
+  "workers",
 ];
 
 /** Refuses options that are misplaced, misspelt, or not in this version. An ignored option is the worst kind of bug. */
 export function checkConfig(config: unknown): asserts config is LoomConfig {
-  if (typeof config !== "object" || config === null) throw invalid("defineConfig takes an object of options.");
+  if (typeof config !== "object" || config === null)
+    throw invalid("defineConfig takes an object of options.");
   for (const [option, value] of Object.entries(config)) {
     if (value === undefined) continue;
     if (Object.hasOwn(GROUPS, option)) checkGroup(option as Group, value);
     else if (!TOP_LEVEL.includes(option)) throw misplaced(option);
   }
   const { flows, flowModules, surfaces, observability, durability, execution } = config as LoomConfig;
-  checkList("flows", flows, (flow) => isRegisteredFlow(flow) || "is no flow: make one by defineFlow(definition, runner)");
-  checkList("flowModules", flowModules, (module) => isRecord(module) || "is no module: flowModules takes modules, as in import * as orders from \"./orders.js\"");
-  checkList("surfaces", surfaces, (surface) => typeof surface === "string" || isRecord(surface) || "is no surface: name it, or write { id }");
+  checkList(
+    "flows",
+    flows,
+    (flow) => isRegisteredFlow(flow) || "is no flow: make one by defineFlow(definition, runner)",
+  );
+  checkList(
+    "flowModules",
+    flowModules,
+    (module) =>
+      isRecord(module) ||
+      'is no module: flowModules takes modules, as in import * as orders from "./orders.js"',
+  );
+  checkList(
+    "surfaces",
+    surfaces,
+    (surface) =>
+      typeof surface === "string" || isRecord(surface) || "is no surface: name it, or write { id }",
+  );
   for (const surface of surfaces ?? []) {
-    if (typeof surface === "object" && surface.redact !== undefined) throw unavailable(`surfaces[${surface.id}].redact`);
+    if (typeof surface === "object" && surface.redact !== undefined)
+      throw unavailable(`surfaces[${surface.id}].redact`);
   }
-  for (const [hook, value] of Object.entries(observability ?? {})) checkFunction(`observability.${hook}`, value);
+  for (const [hook, value] of Object.entries(observability ?? {}))
+    checkFunction(`observability.${hook}`, value);
   checkFunction("execution.registerEffects", execution?.registerEffects);
   checkFunction("execution.now", execution?.now);
-  checkList("execution.effectMiddleware", execution?.effectMiddleware, (layer) => typeof layer === "function" || "must be a function");
+  checkList(
+    "execution.effectMiddleware",
+    execution?.effectMiddleware,
+    (layer) => typeof layer === "function" || "must be a function",
+  );
   checkCount("durability.snapshotEvery", durability?.snapshotEvery, 1);
   checkCount("execution.maxResident", execution?.maxResident, 0);
   checkCount("execution.maxValueBytes", execution?.maxValueBytes, 1);
 }
 
 function checkGroup(group: Group, options: unknown): void {
-  if (typeof options !== "object" || options === null) throw invalid(`${group} is a group of options, so it must be an object.`);
+  if (typeof options !== "object" || options === null)
+    throw invalid(`${group} is a group of options, so it must be an object.`);
   const { has, later } = GROUPS[group];
   for (const [option, value] of Object.entries(options)) {
     if (value === undefined || has.includes(option)) continue;
@@ -128,18 +178,26 @@ function checkGroup(group: Group, options: unknown): void {
 function misplaced(option: string): HeddleError {
   for (const [group, { has, later }] of Object.entries(GROUPS)) {
     if (!has.includes(option) && !later.includes(option)) continue;
-    return new HeddleError("CONFIG_OPTION_MOVED", `${option} belongs into a group: write defineConfig({ ${group}: { ${option} } }).`, {
-      details: { option, group },
-    });
+    return new HeddleError(
+      "CONFIG_OPTION_MOVED",
+      `${option} belongs into a group: write defineConfig({ ${group}: { ${option} } }).`,
+      {
+        details: { option, group },
+      },
+    );
   }
   if (TOP_LEVEL_LATER.includes(option)) return unavailable(option);
   return invalid(`There is no option ${option}.${suggestion(option, TOP_LEVEL)}`);
 }
 
 function unavailable(option: string): HeddleError {
-  return new HeddleError("CONFIG_INVALID", `${option} is not in this version of heddle. It is refused so that you do not rely on it.`, {
-    details: { option },
-  });
+  return new HeddleError(
+    "CONFIG_INVALID",
+    `${option} is not in this version of heddle. It is refused so that you do not rely on it.`,
+    {
+      details: { option },
+    },
+  );
 }
 
 function suggestion(option: string, known: readonly string[]): string {

@@ -39,7 +39,8 @@ export function defineConfig(config: LoomConfig): LoomApp {
     maxResident: execution.maxResident,
     maxValueBytes: execution.maxValueBytes,
   });
-  for (const flow of [...flows, ...flowModules.flatMap(flowsOf)]) runtime.registerFlow(flow.definition, flow.runner);
+  for (const flow of [...flows, ...flowModules.flatMap(flowsOf)])
+    runtime.registerFlow(flow.definition, flow.runner);
   const surfaceIds = surfaces.map((surface) => (typeof surface === "string" ? surface : surface.id));
   const app: LoomApp = {
     runtime,

@@ -1,5 +1,12 @@
-export { type LoomApp, defineConfig } from "./define-config.js";
-export type { DurabilityConfig, ExecutionConfig, LoomConfig, ObservabilityConfig, SecurityConfig, SurfaceConfig } from "./config.js";
+export type {
+  DurabilityConfig,
+  ExecutionConfig,
+  LoomConfig,
+  ObservabilityConfig,
+  SecurityConfig,
+  SurfaceConfig,
+} from "./config.js";
+export { defineConfig, type LoomApp } from "./define-config.js";
 export { WorkflowRuntime, type WorkflowRuntimeOptions } from "./runtime.js";
-export { type BranchRegistry, lmdbStorage, type LmdbStorage, type StorageConfig } from "./storage.js";
+export { type BranchRegistry, type LmdbStorage, lmdbStorage, type StorageConfig } from "./storage.js";
 export { HEDDLE_VERSION } from "./version.js";

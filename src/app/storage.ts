@@ -26,7 +26,12 @@ export interface LmdbStorage {
 export type StorageConfig =
   | { kind: "memory" }
   | LmdbStorage
-  | { kind: "custom"; eventStore: EventStore; snapshotStore: SnapshotStore; branchRegistry?: BranchRegistry | undefined };
+  | {
+      kind: "custom";
+      eventStore: EventStore;
+      snapshotStore: SnapshotStore;
+      branchRegistry?: BranchRegistry | undefined;
+    };
 
 /**
  * A directory of LMDB environments on a local disk, owned by one process at a time.
@@ -45,19 +50,32 @@ export interface Stores {
   readonly snapshotStore: SnapshotStore;
 }
 
-export function openStores(storage: StorageConfig, now: () => number, warn: (message: string) => void): Stores {
+export function openStores(
+  storage: StorageConfig,
+  now: () => number,
+  warn: (message: string) => void,
+): Stores {
   const onListenerError = (error: unknown): void =>
     warn(`A subscriber of the event store threw: ${error instanceof Error ? error.message : String(error)}`);
   switch (storage?.kind) {
     case "memory":
-      return { eventStore: new MemoryEventStore({ onListenerError }), snapshotStore: new MemorySnapshotStore() };
+      return {
+        eventStore: new MemoryEventStore({ onListenerError }),
+        snapshotStore: new MemorySnapshotStore(),
+      };
     case "lmdb": {
       const { dir, partitions, sync } = storage;
       if (typeof dir !== "string" || dir.length === 0) {
-        throw new HeddleError("CONFIG_INVALID", "lmdbStorage needs a directory: lmdbStorage({ dir: \".data\" }).");
+        throw new HeddleError(
+          "CONFIG_INVALID",
+          'lmdbStorage needs a directory: lmdbStorage({ dir: ".data" }).',
+        );
       }
       if (sync !== undefined && sync !== "flush" && sync !== "commit") {
-        throw new HeddleError("CONFIG_INVALID", `lmdbStorage: sync is "flush" or "commit", not ${JSON.stringify(sync)}.`);
+        throw new HeddleError(
+          "CONFIG_INVALID",
+          `lmdbStorage: sync is "flush" or "commit", not ${JSON.stringify(sync)}.`,
+        );
       }
       const eventStore = new LmdbEventStore({
         dir,
@@ -71,9 +89,15 @@ export function openStores(storage: StorageConfig, now: () => number, warn: (mes
     }
     case "custom":
       if (storage.branchRegistry !== undefined) {
-        throw new HeddleError("CONFIG_INVALID", "storage.branchRegistry: branching is not in this version of heddle.");
+        throw new HeddleError(
+          "CONFIG_INVALID",
+          "storage.branchRegistry: branching is not in this version of heddle.",
+        );
       }
-      if (typeof storage.eventStore?.open !== "function" || typeof storage.snapshotStore?.load !== "function") {
+      if (
+        typeof storage.eventStore?.open !== "function" ||
+        typeof storage.snapshotStore?.load !== "function"
+      ) {
         throw new HeddleError("CONFIG_INVALID", "A custom storage needs an eventStore and a snapshotStore.");
       }
       return { eventStore: storage.eventStore, snapshotStore: storage.snapshotStore };

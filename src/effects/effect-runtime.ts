@@ -15,11 +15,18 @@ export class EffectRuntime {
   register<TIn, TOut>(id: string, effect: Effect<TIn, TOut>): void {
     checkId("effect id", id);
     if (typeof effect?.execute !== "function") {
-      throw new HeddleError("CONFIG_INVALID", `Effect ${id} has no execute function: wrap it, as in new ToolEffect(async (input, ctx) => ...).`);
+      throw new HeddleError(
+        "CONFIG_INVALID",
+        `Effect ${id} has no execute function: wrap it, as in new ToolEffect(async (input, ctx) => ...).`,
+      );
     }
     const known = this.#effects.get(id);
     if (known !== undefined && known !== effect) {
-      throw new HeddleError("DEFINITION_CONFLICT", `Another effect is registered as ${id}; give one of them another id.`, { details: { id } });
+      throw new HeddleError(
+        "DEFINITION_CONFLICT",
+        `Another effect is registered as ${id}; give one of them another id.`,
+        { details: { id } },
+      );
     }
     this.#effects.set(id, effect as Effect);
   }
@@ -33,9 +40,16 @@ export class EffectRuntime {
     return this.#middleware.length === 0 ? innermost(input) : this.#wrapped(0, ctx, input, innermost);
   }
 
-  async #wrapped(depth: number, ctx: EffectContext, input: unknown, innermost: (input: unknown) => unknown): Promise<unknown> {
+  async #wrapped(
+    depth: number,
+    ctx: EffectContext,
+    input: unknown,
+    innermost: (input: unknown) => unknown,
+  ): Promise<unknown> {
     const layer = this.#middleware[depth];
     if (!layer) return innermost(input);
-    return layer(ctx, input, (...changed) => this.#wrapped(depth + 1, ctx, changed.length > 0 ? changed[0] : input, innermost));
+    return layer(ctx, input, (...changed) =>
+      this.#wrapped(depth + 1, ctx, changed.length > 0 ? changed[0] : input, innermost),
+    );
   }
 }

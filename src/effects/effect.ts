@@ -1,6 +1,6 @@
 // Effects: what touches the world, registered by id and run under the ring.
 
-import { HeddleError, type FailureChannels, type TaskKind, TypedFailure } from "../kernel/index.js";
+import { type FailureChannels, HeddleError, type TaskKind, TypedFailure } from "../kernel/index.js";
 
 export type EffectKind = "tool" | "llm" | "human" | "a2a";
 
@@ -42,7 +42,8 @@ abstract class FunctionEffect<TIn, TOut> implements Effect<TIn, TOut> {
   readonly #call: EffectFunction<TIn, TOut>;
 
   constructor(call: EffectFunction<TIn, TOut>, options: EffectOptions = {}) {
-    if (typeof call !== "function") throw new HeddleError("CONFIG_INVALID", "An effect is made of a function.");
+    if (typeof call !== "function")
+      throw new HeddleError("CONFIG_INVALID", "An effect is made of a function.");
     this.#call = call;
     this.errors = options.errors ?? {};
   }

@@ -12,7 +12,12 @@ export interface Invocation extends EffectContext {
 
 export type Outcome =
   | { readonly kind: "completed"; readonly output: Wire }
-  | { readonly kind: "failedOnChannel"; readonly channel: string; readonly payload: Wire; readonly error: Wire }
+  | {
+      readonly kind: "failedOnChannel";
+      readonly channel: string;
+      readonly payload: Wire;
+      readonly error: Wire;
+    }
   | { readonly kind: "failed"; readonly error: Wire; readonly retryable: boolean };
 
 export interface EffectExecutor {

@@ -6,15 +6,15 @@
 
 import {
   type Clock,
-  failureToWire,
   type FailureChannels,
+  failureToWire,
   fromWire,
   HeddleError,
   parseSync,
   parseWith,
   type TaskKind,
-  toWire,
   TypedFailure,
+  toWire,
   type ValueLimits,
 } from "../kernel/index.js";
 import type { EffectContext } from "./effect.js";
@@ -48,9 +48,13 @@ export class InlineExecutor implements EffectExecutor {
       settle(outcome);
     };
     const cancelTimer = this.#clock.after(Math.min(timeoutMs, LONGEST_TIMER), () => {
-      const error = new HeddleError("EFFECT_TIMED_OUT", `Step ${invocation.stepId} ran longer than ${timeoutMs} ms (attempt ${invocation.attempt}).`, {
-        details: { stepId: invocation.stepId, timeoutMs },
-      });
+      const error = new HeddleError(
+        "EFFECT_TIMED_OUT",
+        `Step ${invocation.stepId} ran longer than ${timeoutMs} ms (attempt ${invocation.attempt}).`,
+        {
+          details: { stepId: invocation.stepId, timeoutMs },
+        },
+      );
       controller.abort(error);
       settleOnce({ kind: "failed", error: failureToWire(error), retryable: true });
     });
@@ -77,7 +81,7 @@ export class InlineExecutor implements EffectExecutor {
     const { task } = invocation;
     const input = fromWire(invocation.input);
     const { handler } = task;
-    if (handler) return this.#effects.run(context, input, (value) => handler.run(value, context));
+    if (handler) return this.#effects.run(context, input, (value) => handler(value, context));
     const { toolId } = invocation;
     const effect = this.#effects.find(toolId);
     if (!effect) {
@@ -102,7 +106,11 @@ export class InlineExecutor implements EffectExecutor {
 
   #failed(invocation: Invocation, error: unknown): Outcome {
     if (error instanceof TypedFailure) return this.#failedOnChannel(invocation, error);
-    return { kind: "failed", error: failureToWire(error), retryable: !(error instanceof HeddleError) || error.retryable };
+    return {
+      kind: "failed",
+      error: failureToWire(error),
+      retryable: !(error instanceof HeddleError) || error.retryable,
+    };
   }
 
   /** A failure on a declared channel with a valid payload is recorded as such; any other degrades to a plain one. */

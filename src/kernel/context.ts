@@ -36,7 +36,9 @@ export interface SuspendOptions {
 }
 
 /** A step and its input, or a function that runs part of the flow. */
-export type ParallelBranch = readonly [task: { readonly id: string }, input: unknown] | (() => Promise<unknown>);
+export type ParallelBranch =
+  | readonly [task: { readonly id: string }, input: unknown]
+  | (() => Promise<unknown>);
 
 /** Checks a branch's input against its task. */
 export type CheckedBranch<B> = B extends readonly [infer Task, infer Input]

@@ -1,13 +1,18 @@
 // Divergence: the words for a replay that met something else than what its log recorded.
 
-import { firstDifference, type Wire } from "./codec/index.js";
+import { firstDifference } from "./codec/index.js";
 import { HeddleError } from "./errors.js";
-import type { EventOf, EventType, ExecutionEvent } from "./events.js";
+import type { ExecutionEvent } from "./events.js";
+import { MATCHED_FIELDS, wireAt } from "./request.js";
 
 /** How the flow's code differs from its log. */
 export type Divergence =
   | { readonly kind: "other"; readonly recorded: ExecutionEvent; readonly attempted: ExecutionEvent }
-  | { readonly kind: "unreached"; readonly recorded: ExecutionEvent; readonly how: "returned" | "threw" | "waits" };
+  | {
+      readonly kind: "unreached";
+      readonly recorded: ExecutionEvent;
+      readonly how: "returned" | "threw" | "waits";
+    };
 
 /** The error that sets an execution aside. Nothing was appended; the old code can go on with it. */
 export function divergenceError(executionId: string, position: number, divergence: Divergence): HeddleError {
@@ -23,7 +28,9 @@ export function divergenceError(executionId: string, position: number, divergenc
         threw: "the flow threw before reaching it",
         waits: "the flow waits for something else and never reaches it",
       }[divergence.how];
-      return new HeddleError("REPLAY_DIVERGED", `${where}: the log has ${recorded}, but ${how}. ${remedy}`, { details });
+      return new HeddleError("REPLAY_DIVERGED", `${where}: the log has ${recorded}, but ${how}. ${remedy}`, {
+        details,
+      });
     }
     case "other": {
       const attempted = label(divergence.attempted);
@@ -82,21 +89,10 @@ interface FieldDifference {
   readonly values: readonly [unknown, unknown];
 }
 
-/** What a request is matched on, kind by kind, in the order in which a difference is looked for. */
-const MATCHED_FIELDS: { readonly [K in EventType]?: readonly (keyof EventOf<K>)[] } = {
-  STEP_STARTED: ["stepId", "kind", "input"],
-  EXECUTION_SUSPENDED: ["on", "kind", "correlationKey"],
-  DOMAIN_EVENT: ["name", "payload"],
-  STREAM_DELTA: ["name", "delta", "done"],
-  SURFACE_PATCH: ["operation", "key", "surface", "value"],
-};
-
 function fieldDifference(recorded: ExecutionEvent, attempted: ExecutionEvent): FieldDifference | undefined {
   if (recorded.type !== attempted.type) return undefined;
-  const before: Readonly<Record<string, Wire>> = { ...recorded };
-  const after: Readonly<Record<string, Wire>> = { ...attempted };
   for (const field of MATCHED_FIELDS[recorded.type] ?? []) {
-    const difference = firstDifference(before[field], after[field]);
+    const difference = firstDifference(wireAt(recorded, field), wireAt(attempted, field));
     if (difference) return { ...difference, path: difference.path.replace(/^value/, field) };
   }
   return undefined;
@@ -111,7 +107,10 @@ const YEAR_2001 = 1e12;
  */
 function ambientHint([recorded, attempted]: readonly [unknown, unknown]): string {
   const both = (is: (value: unknown) => boolean): boolean => is(recorded) && is(attempted);
-  if (both((value) => value instanceof Date || (typeof value === "number" && value > YEAR_2001)) || both(isTimestampText)) {
+  if (
+    both((value) => value instanceof Date || (typeof value === "number" && value > YEAR_2001)) ||
+    both(isTimestampText)
+  ) {
     return " Both look like readings of a clock: use ctx.now() instead of Date.now() or new Date().";
   }
   if (both((value) => typeof value === "number" && value > 0 && value < 1)) {

@@ -6,8 +6,14 @@
 /** What each code means, and whether trying the same call again later can succeed. */
 export const ERROR_CODES = {
   // Configuration and definitions
-  CONFIG_INVALID: { retryable: false, meaning: "an option of defineConfig or of a definition is missing or malformed" },
-  CONFIG_OPTION_MOVED: { retryable: false, meaning: "an option stands at the top level; the message names its group" },
+  CONFIG_INVALID: {
+    retryable: false,
+    meaning: "an option of defineConfig or of a definition is missing or malformed",
+  },
+  CONFIG_OPTION_MOVED: {
+    retryable: false,
+    meaning: "an option stands at the top level; the message names its group",
+  },
   DEFINITION_CONFLICT: { retryable: false, meaning: "two different flows, steps or effects share one name" },
   // The boundary of the runtime
   ID_INVALID: { retryable: false, meaning: "an id is empty, malformed, or over its limit in UTF-8 bytes" },
@@ -15,19 +21,40 @@ export const ERROR_CODES = {
   OUTPUT_INVALID: { retryable: false, meaning: "a result does not satisfy its schema" },
   FLOW_UNKNOWN: { retryable: false, meaning: "no flow is registered under this id and version" },
   EXECUTION_UNKNOWN: { retryable: false, meaning: "no execution has this id" },
-  EXECUTION_CONFLICT: { retryable: false, meaning: "the id is taken by an execution with another flow or input" },
+  EXECUTION_CONFLICT: {
+    retryable: false,
+    meaning: "the id is taken by an execution with another flow or input",
+  },
   EXECUTION_ENDED: { retryable: false, meaning: "the execution has completed, failed or been cancelled" },
-  EXECUTION_FAILED: { retryable: false, meaning: "result() of an execution whose flow failed; the cause is its error" },
+  EXECUTION_FAILED: {
+    retryable: false,
+    meaning: "result() of an execution whose flow failed; the cause is its error",
+  },
   EXECUTION_CANCELLED: { retryable: false, meaning: "the execution was cancelled" },
-  EXECUTION_SET_ASIDE: { retryable: true, meaning: "the execution cannot run with the code at hand; it keeps its log" },
+  EXECUTION_SET_ASIDE: {
+    retryable: true,
+    meaning: "the execution cannot run with the code at hand; it keeps its log",
+  },
   RUNTIME_CLOSED: { retryable: false, meaning: "the runtime is closing or closed" },
-  RUNTIME_NOT_STARTED: { retryable: true, meaning: "the runtime was built with autostart: false and not started" },
+  RUNTIME_NOT_STARTED: {
+    retryable: true,
+    meaning: "the runtime was built with autostart: false and not started",
+  },
   // Gates
   GATE_NOT_OPEN: { retryable: true, meaning: "no open gate has this name; early signals are not kept" },
-  GATE_AMBIGUOUS: { retryable: false, meaning: "several open gates have this name and the resume names none of them" },
+  GATE_AMBIGUOUS: {
+    retryable: false,
+    meaning: "several open gates have this name and the resume names none of them",
+  },
   GATE_ALREADY_RESOLVED: { retryable: false, meaning: "another resume or the timeout got there first" },
-  GATE_TIMED_OUT: { retryable: false, meaning: "thrown in the flow: nobody resolved the gate within its timeout" },
-  RESUME_PAYLOAD_INVALID: { retryable: false, meaning: "a resume payload does not satisfy the gate's schema" },
+  GATE_TIMED_OUT: {
+    retryable: false,
+    meaning: "thrown in the flow: nobody resolved the gate within its timeout",
+  },
+  RESUME_PAYLOAD_INVALID: {
+    retryable: false,
+    meaning: "a resume payload does not satisfy the gate's schema",
+  },
   // Effects
   EFFECT_UNKNOWN: { retryable: false, meaning: "no effect is registered under this toolId" },
   EFFECT_TIMED_OUT: { retryable: true, meaning: "an attempt ran longer than its timeoutMs" },
@@ -35,11 +62,17 @@ export const ERROR_CODES = {
   TYPED_FAILURE: { retryable: false, meaning: "an effect failed on a channel it declared" },
   // The flow's own code
   STEP_ID_REUSED: { retryable: false, meaning: "one run issued the same step id twice" },
-  CONTEXT_MISUSED: { retryable: false, meaning: "ctx was used outside its flow's turn, for example in a step's body" },
+  CONTEXT_MISUSED: {
+    retryable: false,
+    meaning: "ctx was used outside its flow's turn, for example in a step's body",
+  },
   FOREIGN_AWAIT: { retryable: false, meaning: "a flow waits for something that is not in its log" },
   REPLAY_DIVERGED: { retryable: true, meaning: "the flow's code does not match what its log recorded" },
   // Values and records
-  VALUE_NOT_RECORDABLE: { retryable: false, meaning: "a value of a kind the log cannot keep; the message has its path" },
+  VALUE_NOT_RECORDABLE: {
+    retryable: false,
+    meaning: "a value of a kind the log cannot keep; the message has its path",
+  },
   VALUE_TOO_LARGE: { retryable: false, meaning: "a value over the configured size" },
   RECORD_UNREADABLE: { retryable: false, meaning: "a record of the log cannot be decoded" },
   // Storage

@@ -48,7 +48,9 @@ interface EventFields {
 }
 
 export type EventType = keyof EventFields;
-export type EventOf<K extends EventType> = K extends EventType ? { readonly type: K } & Readonly<EventFields[K]> : never;
+export type EventOf<K extends EventType> = K extends EventType
+  ? { readonly type: K } & Readonly<EventFields[K]>
+  : never;
 /** One event without its position: a discriminated union on `type`. */
 export type ExecutionEvent = { [K in EventType]: EventOf<K> }[EventType];
 
@@ -224,7 +226,11 @@ export const EVENT_KINDS: { readonly [K in EventType]: KindRow<K> } = {
   EXECUTION_RESUMED: {
     code: 13,
     since: 1,
-    schema: z.object({ gateId: text, reason: z.enum(["event", "timeout", "timer"]), requestId: optionalText }),
+    schema: z.object({
+      gateId: text,
+      reason: z.enum(["event", "timeout", "timer"]),
+      requestId: optionalText,
+    }),
     fold: (state, event) => {
       const gate = state.gates[event.gateId];
       if (gate) gate.requestId = event.requestId;
@@ -301,7 +307,9 @@ function closeGate(state: FoldedState, gateId: string, status: GateStatus, at: E
 }
 
 const EVENT_TYPES = Object.keys(EVENT_KINDS) as EventType[];
-const FIELDS = Object.fromEntries(EVENT_TYPES.map((type) => [type, Object.keys(EVENT_KINDS[type].schema.shape)]));
+const FIELDS = Object.fromEntries(
+  EVENT_TYPES.map((type) => [type, Object.keys(EVENT_KINDS[type].schema.shape)]),
+);
 const TYPE_OF_CODE = new Map(EVENT_TYPES.map((type) => [EVENT_KINDS[type].code, type]));
 
 /** Names a flow may not give to a gate or a domain event, because the log uses them itself. */

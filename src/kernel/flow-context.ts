@@ -42,18 +42,27 @@ export class FlowContext implements ExecutionContext {
 
   // Made when asked for: `{ decide: ctx.decide }` is how collaborators get it, and most flows never do.
   get decide(): ExecutionContext["decide"] {
-    this.#decide ??= <T>(id: string, decider: (scope: DecideScope) => T | Promise<T>, options?: DecideOptions) =>
-      this.#run.decide(id, decider, options) as Promise<T>;
+    this.#decide ??= <T>(
+      id: string,
+      decider: (scope: DecideScope) => T | Promise<T>,
+      options?: DecideOptions,
+    ) => this.#run.decide(id, decider, options) as Promise<T>;
     return this.#decide;
   }
 
-  parallel<const B extends readonly ParallelBranch[]>(branches: B, options: ParallelOptions = {}): Promise<ParallelResults<B>> {
+  parallel<const B extends readonly ParallelBranch[]>(
+    branches: B,
+    options: ParallelOptions = {},
+  ): Promise<ParallelResults<B>> {
     const results = this.#branches(branches, options);
     results.catch(ignore); // a flow may start branches, do something else, and await them later
     return results;
   }
 
-  async #branches<const B extends readonly ParallelBranch[]>(branches: B, options: ParallelOptions): Promise<ParallelResults<B>> {
+  async #branches<const B extends readonly ParallelBranch[]>(
+    branches: B,
+    options: ParallelOptions,
+  ): Promise<ParallelResults<B>> {
     const { limit = branches.length } = options;
     if (!(limit >= 1) && branches.length > 0) {
       throw new HeddleError("INPUT_INVALID", `ctx.parallel: limit must be at least 1, not ${limit}.`);
@@ -66,7 +75,9 @@ export class FlowContext implements ExecutionContext {
         const index = next++;
         const branch = branches[index]!;
         try {
-          results[index] = await (typeof branch === "function" ? branch() : this.#run.execute(branch[0] as ExecutableTask, branch[1]));
+          results[index] = await (typeof branch === "function"
+            ? branch()
+            : this.#run.execute(branch[0] as ExecutableTask, branch[1]));
         } catch (error) {
           failure ??= { error };
         }

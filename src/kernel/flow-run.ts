@@ -1,7 +1,7 @@
 // FlowRun: one pass of a flow's code over its log, from the top: first along what is recorded, then beyond it.
 //
-// Owns       the position in the recorded events, the open operations (steps, gates, decisions), what was appended.
-// Leaves     when to run, what time it is and where effects go to the actor; it never does I/O.
+// Owns       the open operations: steps, gates, decisions.
+// Leaves     where it stands in the log to its recording; when to run, what time it is and where effects go to the actor.
 // Talks to   the flow through FlowContext; the actor, which is told of each request as it is made.
 //
 // R1  The n-th request of the code is compared with the n-th recorded request; a mismatch ends this run, appends nothing.
@@ -11,13 +11,16 @@
 // R5  No promise of ours is ever an unhandled rejection.
 
 import { failureToWire, fromWire, sameWire, toWire, type ValueLimits, type Wire } from "./codec/index.js";
-import { contained, Deferred } from "./deferred.js";
 import type { DecideOptions, DecideScope, ExecutionContext, SuspendOptions } from "./context.js";
+import { contained, Deferred } from "./deferred.js";
 import { type Divergence, divergenceError } from "./divergence.js";
-import { HeddleError, TypedFailure } from "./errors.js";
-import { type EventOf, type ExecutionEvent, type PatchOperation, RESERVED_EVENT_NAMES } from "./events.js";
+import { HeddleError, type TypedFailure } from "./errors.js";
+import type { EventOf, ExecutionEvent, PatchOperation } from "./events.js";
 import type { RegisteredFlow } from "./flow.js";
+import { contextMisused, foreignAwait, gateTimedOut, idReused, typedFailure } from "./flow-errors.js";
 import { checkId } from "./ids.js";
+import { isOutcome, type OutcomeEvent, Recording, type RetryListener } from "./recording.js";
+import { checkEventName, checkText, dueTime, matchesRequest } from "./request.js";
 import { parseWith } from "./schema.js";
 import type { ExecutableTask } from "./task.js";
 
@@ -35,11 +38,6 @@ export type RunPhase =
   | { readonly kind: "completed"; readonly output: Wire }
   | { readonly kind: "failed"; readonly error: Wire }
   | { readonly kind: "diverged"; readonly error: HeddleError };
-
-/** Events that settle something the flow waits for. */
-export type OutcomeEvent = EventOf<
-  "STEP_COMPLETED" | "STEP_FAILED" | "DECISION_RECORDED" | "DECISION_FAILED" | "GATE_EVENT" | "GATE_TIMED_OUT" | "TIMER_FIRED"
->;
 
 /** A step in flight, as the actor needs it to dispatch it. */
 export interface OpenStep {
@@ -83,7 +81,6 @@ interface OpenDecision {
 }
 
 const OPEN: RunPhase = { kind: "open" };
-const NO_EVENTS: readonly ExecutionEvent[] = [];
 const NO_GATES: ReadonlyMap<string, OpenGate> = new Map();
 const ignore = (): void => {};
 
@@ -110,7 +107,7 @@ export interface FlowRunHost {
   strayed(): void;
 }
 
-export class FlowRun {
+export class FlowRun implements RetryListener {
   readonly executionId: string;
   readonly flow: RegisteredFlow;
   phase: RunPhase = OPEN;
@@ -125,8 +122,9 @@ export class FlowRun {
   #gates: Map<string, OpenGate> | undefined;
   #gateCounts: Map<string, number> | undefined;
   #decisions: Map<string, OpenDecision> | undefined;
-  #history: readonly ExecutionEvent[];
-  #position = 1;
+  /** Dropped once the flow has it. */
+  #input: Wire;
+  readonly #recording: Recording;
   #turn = false;
   #ended = false;
   #now = 0;
@@ -134,14 +132,22 @@ export class FlowRun {
   constructor(options: FlowRunOptions) {
     this.executionId = options.executionId;
     this.flow = options.flow;
-    this.#history = options.history;
+    const [started] = options.history;
+    if (started?.type !== "EXECUTION_STARTED") {
+      throw new HeddleError(
+        "RECORD_UNREADABLE",
+        `The log of ${this.executionId} does not begin with EXECUTION_STARTED.`,
+      );
+    }
+    this.#input = started.input;
+    this.#recording = new Recording(options.history);
     this.#entropy = options.entropy;
     this.#limits = options.limits;
     this.#host = options.host;
   }
 
   get replaying(): boolean {
-    return this.#position < this.#history.length;
+    return !this.#recording.isUsedUp;
   }
 
   /** The gates that are open, by gate id. */
@@ -169,14 +175,11 @@ export class FlowRun {
 
   /** Calls the flow's code for the first time, with the context through which it talks to this run. */
   start(context: ExecutionContext, now: number): void {
-    const [started] = this.#history;
-    if (started?.type !== "EXECUTION_STARTED") {
-      throw new HeddleError("RECORD_UNREADABLE", `The log of ${this.executionId} does not begin with EXECUTION_STARTED.`);
-    }
-    if (!this.replaying) this.#dropHistory();
     this.#beginTurn(now);
     try {
-      const running = this.flow.runner(context, fromWire(started.input));
+      const input = fromWire(this.#input);
+      this.#input = undefined;
+      const running = this.flow.runner(context, input);
       Promise.resolve(running).then(this.#returned, this.#threw);
     } catch (error) {
       this.#threw(error); // a runner that is not async
@@ -194,7 +197,7 @@ export class FlowRun {
       this.#diverge({ kind: "unreached", recorded, how: "waits" });
       return false;
     }
-    this.#accept();
+    this.#recording.accept();
     this.#beginTurn(now);
     this.#settle(recorded);
     return true;
@@ -223,7 +226,7 @@ export class FlowRun {
     this.#turn = false;
     if (this.phase.kind !== "open" || this.replaying) return;
     if (this.openSteps === 0 && this.gates.size === 0 && !this.#decisions?.size) {
-      this.#end({ kind: "failed", error: toWire(this.#foreignAwait()) });
+      this.#end({ kind: "failed", error: toWire(foreignAwait(this.executionId)) });
       return;
     }
     for (const [decisionId, decision] of this.#decisions ?? []) {
@@ -249,7 +252,7 @@ export class FlowRun {
     return open;
   }
 
-  /** Takes note of a retry, recorded earlier or appended just now. */
+  /** Takes note of a retry, met in the recording or appended just now. */
   noteRetry(retry: EventOf<"STEP_RETRIED">): void {
     const entry = this.#steps.get(retry.stepId);
     if (!entry) return;
@@ -271,13 +274,18 @@ export class FlowRun {
     if (refusal) return refusal;
     try {
       checkId("step id", task.id);
-      if (!isTextOrAbsent(task.toolId) || !isTextOrAbsent(task.kind)) throw notText(`The toolId and the kind of step ${task.id}`);
-      const wire = toWire(parseWith(task.inputSchema, input, "INPUT_INVALID", "input of step", task.id), this.#limits);
+      checkText("toolId of step", task.id, task.toolId);
+      checkText("kind of step", task.id, task.kind);
+      const wire = toWire(
+        parseWith(task.inputSchema, input, "INPUT_INVALID", "input of step", task.id),
+        this.#limits,
+      );
       const earlier = this.#steps.get(task.id);
       if (earlier) {
-        if (earlier.phase === "failedOnChannel" && sameWire(earlier.input, wire)) return rejected(earlier.failure);
+        if (earlier.phase === "failedOnChannel" && sameWire(earlier.input, wire))
+          return rejected(earlier.failure);
         // An untyped failure may be issued again: the flow caught it and tries once more.
-        if (earlier.phase !== "failed") throw this.#reused(task.id);
+        if (earlier.phase !== "failed") throw idReused(this.executionId, task.id);
       }
       const isNew = this.#request({
         type: "STEP_STARTED",
@@ -313,8 +321,8 @@ export class FlowRun {
     if (refusal) return refusal;
     try {
       checkId("decision id", id);
-      if (!isTextOrAbsent(options.source)) throw notText(`The source of decision ${id}`);
-      if (this.#decisions?.has(id)) throw this.#reused(id);
+      checkText("source of decision", id, options.source);
+      if (this.#decisions?.has(id)) throw idReused(this.executionId, id);
       const deferred = new Deferred<unknown>();
       // Not recorded until decided: a decider has no effect on the world, so a crash before that just asks it again.
       (this.#decisions ??= new Map()).set(id, { decider, options, deferred, consulted: false });
@@ -328,9 +336,10 @@ export class FlowRun {
     const refusal = this.#refusal();
     if (refusal) return refusal;
     try {
-      this.#checkEventName("suspend's `on`", options.on);
+      checkEventName("suspend's `on`", options.on);
       if (options.correlationKey !== undefined) checkId("correlationKey", options.correlationKey);
-      const wakeAt = options.timeout === undefined ? undefined : this.#dueTime("suspend's timeout", options.timeout);
+      const wakeAt =
+        options.timeout === undefined ? undefined : dueTime("suspend's timeout", options.timeout, this.#now);
       return this.#openGate("event", options.on, wakeAt, options.correlationKey);
     } catch (error) {
       return rejected(error);
@@ -341,7 +350,7 @@ export class FlowRun {
     const refusal = this.#refusal();
     if (refusal) return refusal;
     try {
-      return this.#openGate("sleep", "sleep", this.#dueTime("sleep's duration", durationMs), undefined);
+      return this.#openGate("sleep", "sleep", dueTime("sleep's duration", durationMs, this.#now), undefined);
     } catch (error) {
       return rejected(error);
     }
@@ -349,15 +358,18 @@ export class FlowRun {
 
   emit(name: string, payload: unknown): void {
     if (this.#inert()) return;
-    this.#checkEventName("event type", name);
+    checkEventName("event type", name);
     this.#request({ type: "DOMAIN_EVENT", name, payload: toWire(payload, this.#limits) });
   }
 
   stream(name: string, delta: string, done: boolean): void {
     if (this.#inert()) return;
-    this.#checkEventName("event type", name);
+    checkEventName("event type", name);
     if (typeof delta !== "string") {
-      throw new HeddleError("INPUT_INVALID", `ctx.stream(${name}): delta must be a string, not ${typeof delta}.`);
+      throw new HeddleError(
+        "INPUT_INVALID",
+        `ctx.stream(${name}): delta must be a string, not ${typeof delta}.`,
+      );
     }
     // A wire: pieces of streamed text may begin or end in half a character.
     this.#request({ type: "STREAM_DELTA", name, delta: toWire(delta, this.#limits), done: Boolean(done) });
@@ -390,7 +402,7 @@ export class FlowRun {
       this.#host.append(attempted);
       return true;
     }
-    if (matches(recorded, attempted)) this.#accept();
+    if (matchesRequest(recorded, attempted)) this.#recording.accept();
     else this.#diverge({ kind: "other", recorded, attempted });
     return false;
   }
@@ -400,7 +412,7 @@ export class FlowRun {
     if (this.#inert()) return take();
     const recorded = this.#nextRecorded();
     if (recorded?.type === "VALUE_RECORDED" && recorded.name === name) {
-      this.#accept();
+      this.#recording.accept();
       return recorded.value as T;
     }
     const value = take();
@@ -408,7 +420,12 @@ export class FlowRun {
     return value;
   }
 
-  #openGate(kind: "event" | "sleep", on: string, wakeAt: number | undefined, correlationKey: string | undefined): Promise<unknown> {
+  #openGate(
+    kind: "event" | "sleep",
+    on: string,
+    wakeAt: number | undefined,
+    correlationKey: string | undefined,
+  ): Promise<unknown> {
     this.#gateCounts ??= new Map();
     const ordinal = this.#gateCounts.get(on) ?? 0;
     this.#gateCounts.set(on, ordinal + 1);
@@ -488,11 +505,14 @@ export class FlowRun {
 
   #returned = (value: unknown): void => {
     if (this.#ended) return;
-    if (!this.#turn) return this.#strayed(this.#foreignAwait());
+    if (!this.#turn) return this.#strayed(foreignAwait(this.executionId));
     if (this.#unreached("returned")) return;
     try {
       const { id, outputSchema } = this.flow.definition;
-      const output = toWire(parseWith(outputSchema, value, "OUTPUT_INVALID", "result of flow", id), this.#limits);
+      const output = toWire(
+        parseWith(outputSchema, value, "OUTPUT_INVALID", "result of flow", id),
+        this.#limits,
+      );
       this.#end({ kind: "completed", output });
     } catch (error) {
       this.#end({ kind: "failed", error: failureToWire(error) });
@@ -523,7 +543,10 @@ export class FlowRun {
   }
 
   #diverge(divergence: Divergence): void {
-    this.#end({ kind: "diverged", error: divergenceError(this.executionId, this.#position, divergence) });
+    this.#end({
+      kind: "diverged",
+      error: divergenceError(this.executionId, this.#recording.position, divergence),
+    });
   }
 
   #end(phase: RunPhase): void {
@@ -538,153 +561,19 @@ export class FlowRun {
    * the turn is refused, also once the run has ended: a step's body that waited for ever would never settle.
    */
   #refusal(): Promise<never> | undefined {
-    if (!this.#turn) return rejected(this.#misused());
+    if (!this.#turn) return rejected(contextMisused(this.executionId));
     return this.#ended ? new Promise(ignore) : undefined;
   }
 
   /** For calls that give none. */
   #inert(): boolean {
-    if (!this.#turn) throw this.#misused();
+    if (!this.#turn) throw contextMisused(this.executionId);
     return this.#ended;
   }
 
-  #misused(): HeddleError {
-    return new HeddleError(
-      "CONTEXT_MISUSED",
-      `ctx of execution ${this.executionId} was used outside its flow's turn. Inside a step's body use the second ` +
-        "argument of the handler instead; in the flow await only what ctx gave you, and wrap other awaits in a step or ctx.decide.",
-      { details: { executionId: this.executionId } },
-    );
-  }
-
-  #foreignAwait(): HeddleError {
-    return new HeddleError(
-      "FOREIGN_AWAIT",
-      `The flow of execution ${this.executionId} waits for something its log does not know: it is no step, gate, timer ` +
-        "or decision. Move I/O and timers of the flow's body into a step, ctx.sleep or ctx.decide.",
-      { details: { executionId: this.executionId } },
-    );
-  }
-
-  #reused(id: string): HeddleError {
-    return new HeddleError(
-      "STEP_ID_REUSED",
-      `Execution ${this.executionId} issued the id ${id} a second time in one run. Ids name results: in a loop or a ` +
-        `branch give each issue its own, for example \`\${id}#\${i}\` (${id}#1).`,
-      { details: { executionId: this.executionId, id } },
-    );
-  }
-
-  #checkEventName(field: string, name: unknown): asserts name is string {
-    checkId(field, name);
-    if (RESERVED_EVENT_NAMES.has(name)) {
-      throw new HeddleError("ID_INVALID", `${field} ${name} is a name the log uses itself; choose another.`, { details: { field } });
-    }
-  }
-
-  /** The absolute due time of a duration. Not-a-number and infinite are refused; past means at once. */
-  #dueTime(field: string, durationMs: number): number {
-    if (typeof durationMs !== "number" || Number.isNaN(durationMs)) {
-      throw new HeddleError("INPUT_INVALID", `${field} must be a number of milliseconds, not ${String(durationMs)}.`);
-    }
-    const due = this.#now + Math.max(0, Math.ceil(durationMs));
-    if (due > LATEST_DUE_TIME) {
-      throw new HeddleError("INPUT_INVALID", `${field} of ${durationMs} ms ends after the last date there is; to wait for ever suspend without a timeout.`);
-    }
-    return due;
-  }
-
-  /** The recorded entry that is next, past the markers; undefined once the log is used up. */
   #nextRecorded(): ExecutionEvent | undefined {
-    for (; this.replaying; this.#position++) {
-      const recorded = this.#history[this.#position]!;
-      if (!MARKERS.has(recorded.type)) return recorded;
-      if (recorded.type === "STEP_RETRIED") this.noteRetry(recorded);
-    }
-    this.#dropHistory();
-    return undefined;
+    return this.#recording.next(this);
   }
-
-  #accept(): void {
-    this.#position++;
-    if (!this.replaying) this.#dropHistory();
-  }
-
-  #dropHistory(): void {
-    this.#history = NO_EVENTS;
-    this.#position = 0;
-  }
-}
-
-/** The last instant a Date can hold, ECMA-262 section 21.4.1.1. */
-const LATEST_DUE_TIME = 8.64e15;
-
-/** Entries nobody requested in the flow's code and nobody waits for: they tell readers what happened in between. */
-const MARKERS: ReadonlySet<ExecutionEvent["type"]> = new Set(["EXECUTION_RESUMED", "STEP_RETRIED", "EFFECT_EVENT"]);
-
-const OUTCOMES: ReadonlySet<ExecutionEvent["type"]> = new Set<OutcomeEvent["type"]>([
-  "STEP_COMPLETED",
-  "STEP_FAILED",
-  "DECISION_RECORDED",
-  "DECISION_FAILED",
-  "GATE_EVENT",
-  "GATE_TIMED_OUT",
-  "TIMER_FIRED",
-]);
-
-function isOutcome(event: ExecutionEvent): event is OutcomeEvent {
-  return OUTCOMES.has(event.type);
-}
-
-/** Whether a request is the recorded one: kind, name and input. Due times are the record's to say; see `#sample` for values drawn. */
-function matches(recorded: ExecutionEvent, attempted: ExecutionEvent): boolean {
-  if (recorded.type === "STEP_STARTED" && attempted.type === "STEP_STARTED") {
-    return recorded.stepId === attempted.stepId && recorded.kind === attempted.kind && sameWire(recorded.input, attempted.input);
-  }
-  if (recorded.type === "EXECUTION_SUSPENDED" && attempted.type === "EXECUTION_SUSPENDED") {
-    return recorded.gateId === attempted.gateId && recorded.kind === attempted.kind && recorded.correlationKey === attempted.correlationKey;
-  }
-  if (recorded.type === "DOMAIN_EVENT" && attempted.type === "DOMAIN_EVENT") {
-    return recorded.name === attempted.name && sameWire(recorded.payload, attempted.payload);
-  }
-  if (recorded.type === "STREAM_DELTA" && attempted.type === "STREAM_DELTA") {
-    return recorded.name === attempted.name && recorded.done === attempted.done && sameWire(recorded.delta, attempted.delta);
-  }
-  if (recorded.type === "SURFACE_PATCH" && attempted.type === "SURFACE_PATCH") {
-    return (
-      recorded.operation === attempted.operation &&
-      recorded.key === attempted.key &&
-      recorded.surface === attempted.surface &&
-      sameWire(recorded.value, attempted.value)
-    );
-  }
-  return false;
-}
-
-// What enters the log as it stands has to be text, whatever a program without types hands over: a record that cannot
-// be written would fail the commit of everybody in the pass.
-function isTextOrAbsent(value: unknown): boolean {
-  return value === undefined || typeof value === "string";
-}
-
-function notText(what: string): HeddleError {
-  return new HeddleError("INPUT_INVALID", `${what} must be text where it is given.`);
-}
-
-/** The failure as the flow catches it. Its message and stack are the recorded ones, the same on every replay (R3). */
-function typedFailure(channel: string, { payload, error }: EventOf<"STEP_FAILED">): TypedFailure {
-  const recorded = fromWire(error);
-  const failure = new TypedFailure(channel, fromWire(payload), recorded instanceof Error ? recorded.message : undefined);
-  if (recorded instanceof Error && recorded.stack !== undefined) failure.stack = recorded.stack;
-  return failure;
-}
-
-function gateTimedOut({ on, gateId }: EventOf<"GATE_TIMED_OUT">): HeddleError {
-  const details = { on, gateId };
-  const error = new HeddleError("GATE_TIMED_OUT", `Nobody resolved the gate ${on} within its timeout.`, { details });
-  // Where it was made says nothing about the flow, and differs between a live run and a replay (R3).
-  error.stack = `${error.name}: ${error.message}`;
-  return error;
 }
 
 function rejected(error: unknown): Promise<never> {

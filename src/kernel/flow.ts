@@ -40,7 +40,10 @@ export function flow$<TIn, TOut>(options: FlowOptions<TIn, TOut>): FlowDefinitio
     checkId(`step id in flow ${options.id}`, step.id);
     const other = seen.get(step.id);
     if (other !== undefined && other !== step) {
-      throw new HeddleError("DEFINITION_CONFLICT", `flow ${options.id} lists two different steps named ${step.id}; rename one.`);
+      throw new HeddleError(
+        "DEFINITION_CONFLICT",
+        `flow ${options.id} lists two different steps named ${step.id}; rename one.`,
+      );
     }
     seen.set(step.id, step);
   }

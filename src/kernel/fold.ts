@@ -3,12 +3,22 @@
 // The status while running is derived, not recorded: an execution is suspended when a gate is open and no step is in
 // flight. That makes "parked" a fact of the log which every reader computes alike, the command line included.
 
-import { EVENT_KINDS, type EventOf, type EventPosition, type EventType, type ExecutionEvent } from "./events.js";
+import {
+  EVENT_KINDS,
+  type EventOf,
+  type EventPosition,
+  type EventType,
+  type ExecutionEvent,
+} from "./events.js";
 import { type FoldedState, initialState } from "./state.js";
 import type { LogRecord } from "./store/index.js";
 
 /** Folds records onto `state`, which this call then owns and returns. Records must follow on from it without a gap. */
-export function fold(records: Iterable<LogRecord>, state: FoldedState = initialState(), upTo = Infinity): FoldedState {
+export function fold(
+  records: Iterable<LogRecord>,
+  state: FoldedState = initialState(),
+  upTo = Infinity,
+): FoldedState {
   for (const record of records) {
     let sequence = record.sequence;
     for (const event of record.events) {
@@ -30,6 +40,11 @@ function foldEvent(state: FoldedState, event: ExecutionEvent, at: EventPosition)
 }
 
 // The pairing of a kind with its own row, which the compiler can follow through a type parameter only.
-function applyKind<K extends EventType>(type: K, state: FoldedState, event: ExecutionEvent, at: EventPosition): void {
+function applyKind<K extends EventType>(
+  type: K,
+  state: FoldedState,
+  event: ExecutionEvent,
+  at: EventPosition,
+): void {
   EVENT_KINDS[type].fold(state, event as EventOf<K>, at);
 }

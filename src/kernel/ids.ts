@@ -10,7 +10,8 @@ export const ID_BYTES_MAX = 1024;
 
 /** Refuses an id that is not a string, is empty, is over the limit, or could not be told apart once stored. */
 export function checkId(field: string, value: unknown): asserts value is string {
-  if (typeof value !== "string") throw invalid(field, `must be a string, not ${value === null ? "null" : typeof value}`);
+  if (typeof value !== "string")
+    throw invalid(field, `must be a string, not ${value === null ? "null" : typeof value}`);
   if (value.length === 0) throw invalid(field, "must not be empty");
   // A UTF-16 unit takes at most three bytes, so short ids need no counting.
   if (value.length * 3 > ID_BYTES_MAX) {

@@ -44,6 +44,7 @@ export {
   RESERVED_EVENT_NAMES,
   type TaskKind,
 } from "./events.js";
+export { CURRENT_FLAGS } from "./flags.js";
 export {
   defineFlow,
   type FlowDefinition,
@@ -54,7 +55,6 @@ export {
   type ListedStep,
   type RegisteredFlow,
 } from "./flow.js";
-export { CURRENT_FLAGS } from "./flags.js";
 export { FlowContext } from "./flow-context.js";
 export {
   type Decider,
@@ -62,11 +62,12 @@ export {
   FlowRun,
   type FlowRunHost,
   type OpenStep,
-  type OutcomeEvent,
   type RunPhase,
 } from "./flow-run.js";
 export { fold } from "./fold.js";
 export { checkId, createIdSource, type FillRandom, ID_BYTES_MAX, partitionOf } from "./ids.js";
+export type { OutcomeEvent } from "./recording.js";
+export { checkEventName } from "./request.js";
 export { describeIssues, issuesOf, parseSync, parseWith, type Schema } from "./schema.js";
 export {
   type ExecutionState,
@@ -95,7 +96,13 @@ export type {
   SubscribeOptions,
   TimerRow,
 } from "./store/index.js";
-export { LmdbEventStore, type LmdbEventStoreOptions, MemoryEventStore, type MemoryEventStoreOptions, MemorySnapshotStore } from "./store/index.js";
+export {
+  LmdbEventStore,
+  type LmdbEventStoreOptions,
+  MemoryEventStore,
+  type MemoryEventStoreOptions,
+  MemorySnapshotStore,
+} from "./store/index.js";
 export {
   type ExecutableTask,
   type FailureChannels,

@@ -9,7 +9,10 @@ export type Schema<T> = z.ZodType<T>;
 /** Refuses, while a definition is built, what is no schema. */
 export function checkSchema(owner: string, field: string, schema: unknown): void {
   if (typeof (schema as { safeParse?: unknown } | undefined)?.safeParse === "function") return;
-  throw new HeddleError("CONFIG_INVALID", `${owner}: ${field} must be a zod schema (z.unknown() accepts anything).`);
+  throw new HeddleError(
+    "CONFIG_INVALID",
+    `${owner}: ${field} must be a zod schema (z.unknown() accepts anything).`,
+  );
 }
 
 /**
@@ -33,7 +36,12 @@ export function parseWith(
 }
 
 /** `safeParse`, with a word for schemas that can only be parsed asynchronously. */
-export function parseSync(schema: z.ZodType, value: unknown, what: string, of: string): z.ZodSafeParseResult<unknown> {
+export function parseSync(
+  schema: z.ZodType,
+  value: unknown,
+  what: string,
+  of: string,
+): z.ZodSafeParseResult<unknown> {
   try {
     return schema.safeParse(value);
   } catch (error) {

@@ -21,14 +21,19 @@ export interface StepHandlerContext {
   emit(eventType: string, payload: unknown): void;
 }
 
-/** Logic that lives with its step. Runs in the thread of the flow. */
-export interface Handler<TIn, TOut> {
-  // A method, so that a handler of a narrow input fits where steps of any input are listed.
-  run(input: TIn, ctx: StepHandlerContext): TOut | Promise<TOut>;
-}
+/**
+ * Logic that lives with its step. Runs in the thread of the flow. Written as a method's type, so that a handler of a
+ * narrow input fits where steps of any input are listed.
+ */
+export type Handler<TIn, TOut> = {
+  method(input: TIn, ctx: StepHandlerContext): TOut | Promise<TOut>;
+}["method"];
 
-export function handler$<TIn, TOut>(run: (input: TIn, ctx: StepHandlerContext) => TOut | Promise<TOut>): Handler<TIn, TOut> {
-  return Object.freeze({ run });
+/** Gives a handler the types of its step: input and result follow from the step's schemas. */
+export function handler$<TIn, TOut>(
+  handler: (input: TIn, ctx: StepHandlerContext) => TOut | Promise<TOut>,
+): Handler<TIn, TOut> {
+  return handler;
 }
 
 /** When and how often a failed attempt is repeated. */
@@ -109,14 +114,25 @@ export function tool$<TIn, TOut>(options: ToolOptions<TIn, TOut>): ToolDefinitio
 }
 
 function checkRetry(owner: string, retry: RetryPolicy | undefined): void {
-  for (const [field, least] of [["maxAttempts", 1], ["baseDelayMs", 0], ["factor", 1], ["maxDelayMs", 0]] as const) {
+  for (const [field, least] of [
+    ["maxAttempts", 1],
+    ["baseDelayMs", 0],
+    ["factor", 1],
+    ["maxDelayMs", 0],
+  ] as const) {
     const value = retry?.[field];
     if (value === undefined || (Number.isFinite(value) && value >= least)) continue;
-    throw new HeddleError("CONFIG_INVALID", `${owner}: retry.${field} must be a number of at least ${least}, not ${value}.`);
+    throw new HeddleError(
+      "CONFIG_INVALID",
+      `${owner}: retry.${field} must be a number of at least ${least}, not ${value}.`,
+    );
   }
 }
 
 function checkTimeout(owner: string, timeoutMs: number | undefined): void {
   if (timeoutMs === undefined || (Number.isFinite(timeoutMs) && timeoutMs > 0)) return;
-  throw new HeddleError("CONFIG_INVALID", `${owner}: timeoutMs must be a positive number of milliseconds, not ${timeoutMs}.`);
+  throw new HeddleError(
+    "CONFIG_INVALID",
+    `${owner}: timeoutMs must be a positive number of milliseconds, not ${timeoutMs}.`,
+  );
 }

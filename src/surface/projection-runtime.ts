@@ -36,7 +36,10 @@ export class ProjectionRuntime {
   getState<T = SurfaceState>(surfaceId: string, executionId: string): T {
     if (!this.#surfaces.has(surfaceId)) {
       const known = [...this.#surfaces].join(", ") || "none";
-      throw new HeddleError("CONFIG_INVALID", `No surface ${surfaceId} is registered (registered: ${known}). List it in defineConfig({ surfaces }).`);
+      throw new HeddleError(
+        "CONFIG_INVALID",
+        `No surface ${surfaceId} is registered (registered: ${known}). List it in defineConfig({ surfaces }).`,
+      );
     }
     if (!this.#store.readSync) {
       throw new HeddleError("CONFIG_INVALID", "This event store has no readSync: getState needs one.");
