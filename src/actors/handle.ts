@@ -68,7 +68,7 @@ export class RuntimeHandle<TOut> implements ExecutionHandle<TOut> {
     if (state.status === "cancelled") {
       throw new HeddleError(
         "EXECUTION_CANCELLED",
-        `Execution ${this.executionId} was cancelled: ${state.reason}`,
+        `Execution ${this.executionId} was cancelled: ${state.reason ?? "no reason given"}`,
         { details },
       );
     }

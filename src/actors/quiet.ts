@@ -4,8 +4,6 @@
 // from within a microtask therefore comes after every reaction the present ones lead to, however long the chain. This is
 // cheaper than a macrotask and lets no I/O callback in between, which is what keeps turns deterministic.
 
-const { nextTick } = process;
-
 export function quiet(): Promise<void> {
-  return new Promise((resolve) => queueMicrotask(() => nextTick(resolve)));
+  return new Promise((resolve) => queueMicrotask(() => process.nextTick(resolve)));
 }

@@ -84,7 +84,7 @@ export class ExecutionRuntime implements HandleHost {
 
   /** Makes a flow startable, and lets executions that were waiting for it go on. */
   registerFlow<TIn, TOut>(definition: FlowDefinition<TIn, TOut>, runner: FlowRunner<TIn, TOut>): void {
-    this.#registry.register(definition, runner as FlowRunner);
+    this.#registry.register(definition, runner);
     for (const partition of this.#partitions) partition.retrySetAside();
   }
 

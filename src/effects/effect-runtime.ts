@@ -28,7 +28,7 @@ export class EffectRuntime {
         { details: { id } },
       );
     }
-    this.#effects.set(id, effect as Effect);
+    this.#effects.set(id, effect);
   }
 
   find(id: string): Effect | undefined {

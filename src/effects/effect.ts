@@ -19,7 +19,7 @@ export interface EffectContext {
   /** Aborted when the execution is cancelled, the attempt times out, or the runtime closes. */
   readonly signal: AbortSignal;
   /** Records a domain event in the execution's log. */
-  emit(eventType: string, payload: unknown): void;
+  readonly emit: (eventType: string, payload: unknown) => void;
 }
 
 export interface EffectOptions {

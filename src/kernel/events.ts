@@ -322,7 +322,7 @@ export function eventToRow(event: ExecutionEvent): unknown[] {
   let count = fields.length;
   while (count > 0 && values[fields[count - 1]!] === undefined) count--;
   // Of its exact length: a literal that is pushed to grows to seventeen slots, and there is a row for every event.
-  const stored = new Array<unknown>(count + 1);
+  const stored = Array<unknown>(count + 1);
   stored[0] = EVENT_KINDS[event.type].code;
   for (let i = 0; i < count; i++) stored[i + 1] = values[fields[i]!];
   return stored;
@@ -345,6 +345,6 @@ export function checkEvent(event: ExecutionEvent): void {
   const [issue] = checked.error.issues;
   throw new HeddleError(
     "RECORD_UNREADABLE",
-    `a stored ${event.type} is malformed at ${issue?.path.join(".")}: ${issue?.message}`,
+    `A stored ${event.type} is malformed at ${issue?.path.join(".") ?? "its root"}: ${issue?.message ?? "no reason given"}.`,
   );
 }

@@ -33,11 +33,11 @@ export class FlowContext implements ExecutionContext {
   }
 
   execute<TIn, TOut>(task: ExecutableTask<TIn, TOut>, input: NoInfer<TIn>): Promise<TOut> {
-    return this.#run.execute(task as ExecutableTask, input) as Promise<TOut>;
+    return this.#run.execute(task, input) as Promise<TOut>;
   }
 
   run<TIn, TOut>(step: StepDefinition<TIn, TOut>, input: NoInfer<TIn>): Promise<TOut> {
-    return this.#run.execute(step as ExecutableTask, input) as Promise<TOut>;
+    return this.#run.execute(step, input) as Promise<TOut>;
   }
 
   // Made when asked for: `{ decide: ctx.decide }` is how collaborators get it, and most flows never do.
@@ -67,7 +67,7 @@ export class FlowContext implements ExecutionContext {
     if (!(limit >= 1) && branches.length > 0) {
       throw new HeddleError("INPUT_INVALID", `ctx.parallel: limit must be at least 1, not ${limit}.`);
     }
-    const results: unknown[] = new Array(branches.length).fill(undefined);
+    const results: unknown[] = branches.map(() => undefined);
     let next = 0;
     let failure: { readonly error: unknown } | undefined;
     const lane = async (): Promise<void> => {
@@ -77,7 +77,7 @@ export class FlowContext implements ExecutionContext {
         try {
           results[index] = await (typeof branch === "function"
             ? branch()
-            : this.#run.execute(branch[0] as ExecutableTask, branch[1]));
+            : this.#run.execute(branch[0], branch[1]));
         } catch (error) {
           failure ??= { error };
         }

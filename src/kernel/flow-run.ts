@@ -12,7 +12,7 @@
 
 import { failureToWire, fromWire, sameWire, toWire, type ValueLimits, type Wire } from "./codec/index.js";
 import type { DecideOptions, DecideScope, ExecutionContext, SuspendOptions } from "./context.js";
-import { contained, Deferred } from "./deferred.js";
+import { Deferred } from "./deferred.js";
 import { type Divergence, divergenceError } from "./divergence.js";
 import { HeddleError, type TypedFailure } from "./errors.js";
 import type { EventOf, ExecutionEvent, PatchOperation } from "./events.js";
@@ -577,5 +577,7 @@ export class FlowRun implements RetryListener {
 }
 
 function rejected(error: unknown): Promise<never> {
-  return contained(Promise.reject(error)); // R5
+  const deferred = new Deferred<never>();
+  deferred.reject(error); // R5
+  return deferred.promise;
 }
