@@ -1,6 +1,6 @@
 // Handle: a caller's view of one execution. It holds no state; each question is answered from what is durable.
 
-import { contained, type ExecutionState, HeddleError } from "../kernel/index.js";
+import type { ExecutionState } from "../kernel/index.js";
 import type { Awaited } from "./watchers.js";
 
 export interface ExecutionHandle<TOut = unknown> {
@@ -23,6 +23,7 @@ export interface ExecutionHandle<TOut = unknown> {
 /** What a handle needs of the runtime. */
 export interface HandleHost {
   watch(executionId: string, awaited: Awaited): Promise<ExecutionState>;
+  result(executionId: string): Promise<unknown>;
   loadState(executionId: string): Promise<ExecutionState>;
 }
 
@@ -48,30 +49,10 @@ export class RuntimeHandle<TOut> implements ExecutionHandle<TOut> {
   }
 
   result(): Promise<TOut> {
-    return contained(this.#result());
+    return this.#host.result(this.executionId) as Promise<TOut>;
   }
 
   getState(): Promise<ExecutionState> {
     return this.#host.loadState(this.executionId);
-  }
-
-  async #result(): Promise<TOut> {
-    const state = await this.waitForCompletion();
-    const details = { executionId: this.executionId };
-    if (state.status === "failed") {
-      const message = state.error instanceof Error ? state.error.message : String(state.error);
-      throw new HeddleError("EXECUTION_FAILED", `Execution ${this.executionId} failed: ${message}`, {
-        cause: state.error,
-        details,
-      });
-    }
-    if (state.status === "cancelled") {
-      throw new HeddleError(
-        "EXECUTION_CANCELLED",
-        `Execution ${this.executionId} was cancelled: ${state.reason ?? "no reason given"}`,
-        { details },
-      );
-    }
-    return state.variables["_output"] as TOut;
   }
 }

@@ -150,13 +150,16 @@ export class Partition implements IntakeHost {
 
   /** Waits until the execution gets there, as far as it is durable. */
   watch(executionId: string, awaited: Awaited): Promise<ExecutionState> {
-    const waiting = this.#watchers.add(executionId, awaited);
-    const hot = this.#actors.get(executionId);
-    if (!this.#working) this.#watchers.reject(executionId, this.#unavailable(this.#condition));
-    else if (!hot) void this.#lookForWatchers(executionId);
-    else if (hot.unreleased === 0)
-      this.#watchers.notify(executionId, hot.durable, () => this.state(executionId));
-    return waiting; // otherwise the next release tells
+    const waiting = this.#watchers.awaitState(executionId, awaited);
+    this.#lookFor(executionId);
+    return waiting;
+  }
+
+  /** Waits for the output of the flow. */
+  result(executionId: string): Promise<unknown> {
+    const waiting = this.#watchers.awaitResult(executionId);
+    this.#lookFor(executionId);
+    return waiting;
   }
 
   /** The state as of everything that is durable by now. */
@@ -381,7 +384,7 @@ export class Partition implements IntakeHost {
       for (const attempt of move.dispatches) this.#dispatch(actor, attempt);
       for (const reply of move.replies) reply.resolve();
       for (const { request, reply } of move.closedResumes) this.answerClosedResume(actor.id, request, reply);
-      if (this.#watchers.has(actor.id)) this.#notify(actor, move.standing, move.header.sequence);
+      if (this.#watchers.has(actor.id)) this.#notify(actor, move);
       if (move.record && this.#states.isCheckpoint(move.record.sequence, move.header.sequence))
         this.#checkpoint(actor);
       this.#retire(actor);
@@ -392,7 +395,7 @@ export class Partition implements IntakeHost {
   #unmoved(actor: Actor): void {
     if (actor.unreleased === 0) {
       actor.durable = actor.standing;
-      this.#watchers.notify(actor.id, actor.durable, () => this.state(actor.id));
+      this.#tell(actor.id, actor.durable);
     }
     this.#retire(actor);
   }
@@ -409,29 +412,42 @@ export class Partition implements IntakeHost {
     });
   }
 
-  #notify(actor: Actor, standing: Standing, sequence: number): void {
+  #notify(actor: Actor, { standing, record, header }: Move): void {
     const { id, recent } = actor;
-    this.#watchers.notify(id, standing, () =>
-      recent ? revealState(id, fold(recent, undefined, sequence)) : this.#states.read(this.#log, actor),
-    );
+    this.#watchers.notify({
+      executionId: id,
+      standing,
+      last: record?.events.at(-1),
+      state: () =>
+        recent
+          ? revealState(id, fold(recent, undefined, header.sequence))
+          : this.#states.read(this.#log, actor),
+    });
   }
 
-  /** Tells watchers of an execution that may have got there before they came. */
-  async #lookForWatchers(executionId: string): Promise<void> {
+  /** Tells watchers how an execution stands that has nothing under way. */
+  #tell(executionId: string, standing: Standing): void {
+    this.#watchers.notify({ executionId, standing, last: undefined, state: () => this.state(executionId) });
+  }
+
+  /** A watcher may have come after what it waits for. If something is under way, the next release tells. */
+  #lookFor(executionId: string): void {
+    const hot = this.#actors.get(executionId);
+    if (!this.#working) this.#watchers.reject(executionId, this.#unavailable(this.#condition));
+    else if (!hot) void this.#lookForCold(executionId);
+    else if (hot.unreleased === 0) this.#tell(executionId, hot.durable);
+  }
+
+  async #lookForCold(executionId: string): Promise<void> {
     try {
       const [header] = await this.#log.lookup([executionId]);
       if (!header) throw unknownExecution(executionId);
-      if (this.#actors.has(executionId) || header.status === "running") return; // its release will tell them
+      if (this.#actors.has(executionId) || header.status === "running") return; // its release will tell
       const { status, aside } = header;
-      if (aside)
-        return this.#watchers.notify(executionId, { status, aside, atGate: false }, () =>
-          this.state(executionId),
-        );
-      const state = await this.#states.read(this.#log, header);
-      const atGate = Object.values(state.gates).some(
-        (gate) => gate.kind === "event" && gate.status === "open",
-      );
-      this.#watchers.notify(executionId, { status, atGate, aside }, () => this.state(executionId));
+      if (aside) return this.#tell(executionId, { status, aside, atGate: false });
+      const { gates } = await this.#states.read(this.#log, header);
+      const atGate = Object.values(gates).some((gate) => gate.kind === "event" && gate.status === "open");
+      this.#tell(executionId, { status, atGate, aside });
     } catch (error) {
       this.#watchers.reject(executionId, error);
     }

@@ -229,6 +229,11 @@ export class ExecutionRuntime implements HandleHost {
     return contained(this.#owner(executionId).then((partition) => partition.watch(executionId, awaited)));
   }
 
+  result(executionId: string): Promise<unknown> {
+    if (this.#phase.kind === "open") return this.#partitionFor(executionId).result(executionId);
+    return contained(this.#owner(executionId).then((partition) => partition.result(executionId)));
+  }
+
   /** Closes the log and everything on it. Repeated calls wait for the first. */
   close({ deadlineMs = DEFAULT_CLOSE_DEADLINE_MS }: CloseOptions = {}): Promise<void> {
     if (this.#phase.kind !== "closed") {

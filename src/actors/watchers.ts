@@ -3,8 +3,10 @@
 
 import {
   Deferred,
+  type ExecutionEvent,
   type ExecutionState,
   type FiledStatus,
+  fromWire,
   HeddleError,
   isTerminal,
   type SetAside,
@@ -20,23 +22,80 @@ export interface Standing {
   readonly aside: SetAside | undefined;
 }
 
+/** What became durable, and where a watcher finds what it waited for. */
+export interface News {
+  readonly executionId: string;
+  readonly standing: Standing;
+  /** The last event, when it is at hand: an ending needs no more. */
+  readonly last: ExecutionEvent | undefined;
+  /** Asked once for each watcher, so that none can change what another sees. */
+  readonly state: () => Promise<ExecutionState> | ExecutionState;
+}
+
 /** One caller's wait. */
-class Watcher extends Deferred<ExecutionState> {
+interface Watcher {
+  readonly awaited: Awaited;
+  tell(news: News): void;
+  reject(error: unknown): void;
+}
+
+/** Waits for a state. */
+class StateWatcher extends Deferred<ExecutionState> implements Watcher {
   readonly awaited: Awaited;
 
   constructor(awaited: Awaited) {
     super();
     this.awaited = awaited;
   }
+
+  tell({ executionId, standing: { status }, state }: News): void {
+    if (this.awaited === "suspended" && isTerminal(status)) {
+      const message = `Execution ${executionId} ended (${status}) without suspending.`;
+      this.reject(new HeddleError("EXECUTION_ENDED", message, { details: { executionId, status } }));
+      return;
+    }
+    const found = state();
+    if (found instanceof Promise) found.then(this.resolve, (error: unknown) => this.reject(error));
+    else this.resolve(found);
+  }
 }
 
-type StateSource = () => Promise<ExecutionState> | ExecutionState;
+/** Waits for the output of the flow. Most callers want no more, and for that no log has to be folded. */
+class ResultWatcher extends Deferred<unknown> implements Watcher {
+  readonly awaited = "ended";
+
+  tell({ executionId, last, state }: News): void {
+    if (last?.type === "EXECUTION_COMPLETED") this.resolve(fromWire(last.output));
+    else if (last?.type === "EXECUTION_FAILED") this.reject(failedError(executionId, fromWire(last.error)));
+    else if (last?.type === "EXECUTION_CANCELLED") this.reject(cancelledError(executionId, last.reason));
+    else void this.#tellFromState(executionId, state);
+  }
+
+  async #tellFromState(executionId: string, state: News["state"]): Promise<void> {
+    try {
+      const { status, variables, error, reason } = await state();
+      if (status === "completed") this.resolve(variables["_output"]);
+      else if (status === "failed") this.reject(failedError(executionId, error));
+      else this.reject(cancelledError(executionId, reason ?? "no reason given"));
+    } catch (error) {
+      this.reject(error);
+    }
+  }
+}
 
 export class Watchers {
   readonly #waiting = new Map<string, Watcher[]>();
 
-  add(executionId: string, awaited: Awaited): Promise<ExecutionState> {
-    const watcher = new Watcher(awaited);
+  awaitState(executionId: string, awaited: Awaited): Promise<ExecutionState> {
+    return this.#add(executionId, new StateWatcher(awaited));
+  }
+
+  /** The output of the flow; rejects with EXECUTION_FAILED or EXECUTION_CANCELLED. */
+  awaitResult(executionId: string): Promise<unknown> {
+    return this.#add(executionId, new ResultWatcher());
+  }
+
+  #add<T>(executionId: string, watcher: Watcher & Deferred<T>): Promise<T> {
     const others = this.#waiting.get(executionId);
     if (others) others.push(watcher);
     else this.#waiting.set(executionId, [watcher]);
@@ -47,8 +106,9 @@ export class Watchers {
     return this.#waiting.has(executionId);
   }
 
-  /** Tells those whose wait is over. `state` is asked once for each, so that none can change what another sees. */
-  notify(executionId: string, standing: Standing, state: StateSource): void {
+  /** Tells those whose wait is over. */
+  notify(news: News): void {
+    const { executionId, standing } = news;
     const waiting = this.#waiting.get(executionId);
     if (!waiting) return;
     const rest = waiting.filter((watcher) => !isOver(watcher.awaited, standing));
@@ -56,7 +116,13 @@ export class Watchers {
     if (rest.length === 0) this.#waiting.delete(executionId);
     else this.#waiting.set(executionId, rest);
     for (const watcher of waiting) {
-      if (!rest.includes(watcher)) tell(watcher, executionId, standing, state);
+      if (rest.includes(watcher)) continue;
+      try {
+        if (standing.aside) watcher.reject(setAsideError(executionId, standing.aside));
+        else watcher.tell(news);
+      } catch (error) {
+        watcher.reject(error);
+      }
     }
   }
 
@@ -73,21 +139,6 @@ export class Watchers {
   }
 }
 
-function tell(watcher: Watcher, executionId: string, { status, aside }: Standing, state: StateSource): void {
-  if (aside) return watcher.reject(setAsideError(executionId, aside));
-  if (watcher.awaited === "suspended" && isTerminal(status)) {
-    const message = `Execution ${executionId} ended (${status}) without suspending.`;
-    return watcher.reject(new HeddleError("EXECUTION_ENDED", message, { details: { executionId, status } }));
-  }
-  try {
-    const found = state();
-    if (found instanceof Promise) found.then(watcher.resolve, (error: unknown) => watcher.reject(error));
-    else watcher.resolve(found);
-  } catch (error) {
-    watcher.reject(error);
-  }
-}
-
 function isOver(awaited: Awaited, standing: Standing): boolean {
   if (standing.aside || isTerminal(standing.status)) return true;
   return awaited !== "ended" && standing.status === "suspended" && standing.atGate;
@@ -101,4 +152,18 @@ export function setAsideError(executionId: string, aside: SetAside): HeddleError
       details: { executionId, reason: aside.code },
     },
   );
+}
+
+function failedError(executionId: string, cause: unknown): HeddleError {
+  const message = cause instanceof Error ? cause.message : String(cause);
+  return new HeddleError("EXECUTION_FAILED", `Execution ${executionId} failed: ${message}`, {
+    cause,
+    details: { executionId },
+  });
+}
+
+function cancelledError(executionId: string, reason: string): HeddleError {
+  return new HeddleError("EXECUTION_CANCELLED", `Execution ${executionId} was cancelled: ${reason}`, {
+    details: { executionId },
+  });
 }

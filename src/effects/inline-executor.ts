@@ -67,7 +67,9 @@ export class InlineExecutor implements EffectExecutor {
     try {
       const result = this.#call(invocation, context);
       if (isThenable(result)) {
-        result.then(
+        // A promise of somebody else's making may call back more than once. (X1)
+        const promise = result instanceof Promise ? result : Promise.resolve(result);
+        promise.then(
           (value) => settle(this.#completed(invocation, value)),
           (error: unknown) => settle(this.#failed(invocation, error)),
         );

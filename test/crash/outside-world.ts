@@ -1,0 +1,86 @@
+// OutsideWorld: what the effects of a crash test did, from the counter file they wrote, and the rules it must obey.
+//
+// W1  A step's attempts carry one idempotency key, and their numbers rise strictly: no attempt is dispatched twice.
+// W2  An effect whose outcome is in the log never starts again.
+
+import { closeSync, openSync, readSync } from "node:fs";
+import { expect } from "vitest";
+
+interface Line {
+  readonly moment: "start" | "finish";
+  readonly executionId: string;
+  readonly stepId: string;
+  readonly idempotencyKey: string;
+  readonly attempt: number;
+}
+
+export interface StepRuns {
+  readonly idempotencyKey: string;
+  /** Numbers of the attempts that started, in the order of their starts. */
+  readonly started: number[];
+  readonly finished: number[];
+}
+
+export class OutsideWorld {
+  readonly runs = new Map<string, StepRuns>();
+  readonly #path: string;
+  /** Steps whose outcome was found in the log, under the name of `nameOf`. */
+  readonly #settled = new Set<string>();
+  #offset = 0;
+  #rest = "";
+
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  runsOf(executionId: string, stepId: string): StepRuns | undefined {
+    return this.runs.get(nameOf(executionId, stepId));
+  }
+
+  /** From now on this step must not start again. */
+  settle(executionId: string, stepId: string): void {
+    this.#settled.add(nameOf(executionId, stepId));
+  }
+
+  /** Takes in what was written since the last call, and holds it against the rules. */
+  catchUp(where: string): void {
+    for (const line of this.#newLines()) {
+      const { moment, executionId, stepId, idempotencyKey, attempt } = JSON.parse(line) as Line;
+      const name = nameOf(executionId, stepId);
+      const known = this.runs.get(name);
+      const runs = known ?? { idempotencyKey, started: [], finished: [] };
+      if (!known) this.runs.set(name, runs);
+      expect(idempotencyKey, `${where}: key of ${name} (W1)`).toBe(runs.idempotencyKey);
+      if (moment === "start") {
+        expect(
+          this.#settled.has(name),
+          `${where}: ${name} started again after its outcome was recorded (W2)`,
+        ).toBe(false);
+        expect(attempt, `${where}: attempt of ${name} (W1)`).toBeGreaterThan(runs.started.at(-1) ?? 0);
+        runs.started.push(attempt);
+      } else runs.finished.push(attempt);
+    }
+  }
+
+  #newLines(): string[] {
+    const fd = openSync(this.#path, "a+");
+    const chunk = Buffer.alloc(65_536);
+    try {
+      for (;;) {
+        const size = readSync(fd, chunk, 0, chunk.length, this.#offset);
+        if (size === 0) break;
+        this.#offset += size;
+        this.#rest += chunk.toString("utf8", 0, size);
+      }
+    } finally {
+      closeSync(fd);
+    }
+    const lines = this.#rest.split("\n");
+    this.#rest = lines.pop() ?? "";
+    return lines;
+  }
+}
+
+function nameOf(executionId: string, stepId: string): string {
+  return `${executionId} ${stepId}`;
+}

@@ -1,0 +1,129 @@
+// World: what most tests of a running app need: a directory, an app that is closed afterwards, flows in one line, and a
+// wait that says what it waited for.
+
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+import { z } from "zod";
+import {
+  defineConfig,
+  defineFlow,
+  type ExecutionContext,
+  type FlowOptions,
+  flow$,
+  handler$,
+  type LoomApp,
+  type LoomConfig,
+  lmdbStorage,
+  type RegisteredFlow,
+  type StepDefinition,
+  type StepHandlerContext,
+  type StepOptions,
+  step$,
+} from "../../src/index.js";
+
+/** A directory of the test's own, removed after it. */
+export function temporaryDirectory(): string {
+  const dir = mkdtempSync(join(tmpdir(), "heddle-test-"));
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+  return dir;
+}
+
+export type AppOptions = Omit<LoomConfig, "storage"> & { dir?: string; storage?: LoomConfig["storage"] };
+
+/** An app on a directory (in memory without one), closed after the test. Commits are not flushed: nobody cuts the power. */
+export function openApp({ dir, storage, ...options }: AppOptions): LoomApp {
+  const app = defineConfig({
+    storage: storage ?? (dir === undefined ? { kind: "memory" } : lmdbStorage({ dir, sync: "commit" })),
+    ...options,
+  });
+  onTestFinished(() => app.close({ deadlineMs: 0 }));
+  return app;
+}
+
+const anything = z.unknown();
+
+export function step<TOut>(
+  id: string,
+  run: (input: unknown, ctx: StepHandlerContext) => TOut | Promise<TOut>,
+  options: Partial<StepOptions<unknown, TOut>> = {},
+): StepDefinition<unknown, TOut> {
+  return step$({
+    id,
+    inputSchema: anything,
+    outputSchema: z.custom<TOut>(() => true),
+    handler: handler$(run),
+    ...options,
+  });
+}
+
+export function flow<TOut>(
+  id: string,
+  run: (ctx: ExecutionContext, input: unknown) => Promise<TOut>,
+  options: Partial<FlowOptions<unknown, TOut>> = {},
+): RegisteredFlow<unknown, TOut> {
+  return defineFlow(
+    flow$({
+      id,
+      version: "1",
+      inputSchema: anything,
+      outputSchema: z.custom<TOut>(() => true),
+      ...options,
+    }),
+    run,
+  );
+}
+
+/** Rejects with `what` when the promise is not settled in time, so that a hang fails with a name. */
+export async function within<T>(promise: Promise<T>, what: string, limitMs = 5_000): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`Not within ${limitMs} ms: ${what}`)), limitMs);
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** The code of the error a promise rejects with, or "resolved". */
+export function outcomeOf(promise: Promise<unknown>): Promise<string> {
+  return promise.then(
+    () => "resolved",
+    (error: unknown) => String((error as { code?: unknown }).code ?? error),
+  );
+}
+
+export interface Latch {
+  readonly opened: Promise<void>;
+  open(): void;
+}
+
+export function latch(): Latch {
+  let open!: () => void;
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { opened, open };
+}
+
+/** Unhandled rejections of this process during the test. vitest fails a run for them, but not the test at fault. */
+export function unhandledRejections(): readonly unknown[] {
+  const seen: unknown[] = [];
+  const note = (reason: unknown): void => void seen.push(reason);
+  const others = process.listeners("unhandledRejection");
+  process.removeAllListeners("unhandledRejection");
+  process.on("unhandledRejection", note);
+  onTestFinished(() => {
+    process.off("unhandledRejection", note);
+    for (const other of others) process.on("unhandledRejection", other);
+  });
+  return seen;
+}
+
+/** Lets everything that is due run: promises, and a few turns of the event loop. */
+export async function turns(count = 5): Promise<void> {
+  for (let i = 0; i < count; i++) await new Promise((resolve) => setImmediate(resolve));
+}
