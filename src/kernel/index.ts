@@ -38,7 +38,6 @@ export {
 export {
   type EventEnvelope,
   type EventOf,
-  type EventType,
   type ExecutionEvent,
   type PatchOperation,
   RESERVED_EVENT_NAMES,
@@ -62,7 +61,6 @@ export {
   FlowRun,
   type FlowRunHost,
   type OpenStep,
-  type RunPhase,
 } from "./flow-run.js";
 export { fold } from "./fold.js";
 export { checkId, createIdSource, type FillRandom, ID_BYTES_MAX, partitionOf } from "./ids.js";
@@ -87,7 +85,6 @@ export type {
   ExecutionHeader,
   ListFilter,
   LogRecord,
-  Owner,
   PartitionLog,
   ReadRange,
   SetAside,
@@ -98,9 +95,7 @@ export type {
 } from "./store/index.js";
 export {
   LmdbEventStore,
-  type LmdbEventStoreOptions,
   MemoryEventStore,
-  type MemoryEventStoreOptions,
   MemorySnapshotStore,
 } from "./store/index.js";
 export {

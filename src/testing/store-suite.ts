@@ -15,9 +15,6 @@ import { contentTests, readingTests } from "./store-cases/reading.js";
 import { listenerTests, subscriptionTests } from "./store-cases/subscriptions.js";
 import { timerTests } from "./store-cases/timers.js";
 
-export type { StoreUnderTest, SuiteRunner } from "./store-cases/bench.js";
-export { type SnapshotStoreSuiteOptions, snapshotStoreSuite } from "./store-cases/snapshots.js";
-
 export interface EventStoreSuiteOptions extends SuiteRunner {
   readonly name: string;
   readonly open: (options: {

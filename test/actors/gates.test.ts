@@ -91,7 +91,7 @@ describe("C-SUS-01: a signal that finds no gate is told why, and leaves no trace
     const world = World.memory();
     const f = flow("f", async (ctx) => {
       ctx.emit("about to wait", ctx.executionId);
-      return ((await ctx.suspend<string>({ on: "gate" })) as string).length;
+      return (await ctx.suspend<string>({ on: "gate" })).length;
     });
     const payload = "x".repeat(1_000_000);
     let answered = 0;
@@ -210,7 +210,7 @@ describe("C-SUS-03: concurrent resumes of one gate", () => {
       "one of fifty wins, the losers hear who; repeats of the winner succeed. Resident: %i",
       async (maxResident) => {
         const world = World.memory();
-        let process = await parked(world, f as RegisteredFlow, { maxResident });
+        let process = await parked(world, f, { maxResident });
         const all = Array.from({ length: 50 }, (__, i) => i).flatMap((i) => Array<number>(6).fill(i)); // each is repeated five times
         const send = (i: number) =>
           process.runtime.resume("x", { eventType: "gate", payload: i, requestId: `r${i}` });
@@ -231,7 +231,7 @@ describe("C-SUS-03: concurrent resumes of one gate", () => {
 
         // After a restart, and after the execution has ended.
         for (let round = 0; round < 3; round++) {
-          if (round === 1) process = await world.restart([f as RegisteredFlow], { maxResident });
+          if (round === 1) process = await world.restart([f], { maxResident });
           if (round === 2) await process.finish("x", { later: 1 });
           expect(codes(await world.until(Promise.allSettled([send(0), send(0), send(7)])))).toEqual([
             "ok",

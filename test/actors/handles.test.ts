@@ -331,7 +331,11 @@ describe("cancelling", () => {
     const slow = world.step(
       "slow",
       (_input, { signal }) =>
-        new Promise<void>(() => signal.addEventListener("abort", () => (reason = signal.reason))),
+        new Promise<void>(() =>
+          signal.addEventListener("abort", () => {
+            reason = signal.reason as unknown;
+          }),
+        ),
     );
     const late = world.step("late", async () => {
       await world.delay(50);

@@ -163,6 +163,7 @@ describe("observers", () => {
         appended.push(type);
         throw new Error("onEvent fails");
       },
+      // oxlint-disable-next-line typescript/no-misused-promises -- a hook that rejects is what this is about
       onDurableEvent: async ({ type }) => {
         durable.push(type);
         throw new Error("onDurableEvent fails");

@@ -1,6 +1,6 @@
 import { describe, it } from "vitest";
 import { LmdbEventStore } from "../../src/kernel/store/index.js";
-import { eventStoreSuite, snapshotStoreSuite } from "../../src/testing/store-suite.js";
+import { eventStoreSuite, snapshotStoreSuite } from "../../src/testing/index.js";
 import { temporaryDirectory } from "../kernel/store/temporary-directory.js";
 
 for (const sync of ["flush", "commit"] as const) {

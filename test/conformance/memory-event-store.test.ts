@@ -1,6 +1,6 @@
 import { describe, it } from "vitest";
 import { MemoryEventStore, MemorySnapshotStore } from "../../src/kernel/store/index.js";
-import { eventStoreSuite, snapshotStoreSuite } from "../../src/testing/store-suite.js";
+import { eventStoreSuite, snapshotStoreSuite } from "../../src/testing/index.js";
 
 eventStoreSuite({
   name: "MemoryEventStore",

@@ -160,7 +160,9 @@ describe("C-REP-02: issuing an id again after a failure", () => {
       }
     });
     expect(outputs).toEqual([3, 3]);
-    expect(keys).toEqual([...Array(2)].flatMap(() => ["x/flaky 1", "x/flaky#2 1", "x/flaky#3 1"]));
+    expect(keys).toEqual(
+      Array.from({ length: 2 }).flatMap(() => ["x/flaky 1", "x/flaky#2 1", "x/flaky#3 1"]),
+    );
   });
 
   test("a typed failure is served again, as the same error, without running the effect", async () => {

@@ -5,14 +5,13 @@
 // The table of what is kept, and how, is docs/values.md.
 
 export { describeValue } from "./describe.js";
-export { type Difference, firstDifference, sameWire } from "./difference.js";
+export { firstDifference, sameWire } from "./difference.js";
 export { failureToWire } from "./failure.js";
 export { fromWire } from "./from-wire.js";
 export { packRecord, unpackRecord } from "./record.js";
-export { Special, type Wire, type WireObject } from "./special.js";
+export { Special, type Wire } from "./special.js";
 export {
   toWire,
-  VALUE_BYTES_MAX,
   VALUE_DEPTH_MAX,
   VALUE_LIMITS,
   type ValueLimits,

@@ -1,5 +1,5 @@
-export { LmdbEventStore, type LmdbEventStoreOptions } from "./lmdb/lmdb-event-store.js";
-export { MemoryEventStore, type MemoryEventStoreOptions } from "./memory/memory-event-store.js";
+export { LmdbEventStore } from "./lmdb/lmdb-event-store.js";
+export { MemoryEventStore } from "./memory/memory-event-store.js";
 export { MemorySnapshotStore } from "./memory/memory-snapshot-store.js";
 export type {
   CommitBatch,
@@ -8,7 +8,6 @@ export type {
   ExecutionHeader,
   ListFilter,
   LogRecord,
-  Owner,
   PartitionLog,
   ReadRange,
   SetAside,

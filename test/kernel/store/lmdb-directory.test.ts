@@ -2,7 +2,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { HeddleError, type HeddleErrorCode } from "../../../src/kernel/errors.js";
-import { LmdbEventStore, type LmdbEventStoreOptions } from "../../../src/kernel/store/index.js";
+import { LmdbEventStore } from "../../../src/kernel/store/index.js";
+import type { LmdbEventStoreOptions } from "../../../src/kernel/store/lmdb/lmdb-event-store.js";
 import { ScriptedExecution } from "../../../src/testing/scripted-execution.js";
 import { type TemporaryDirectory, temporaryDirectory } from "./temporary-directory.js";
 
