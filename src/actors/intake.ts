@@ -202,8 +202,11 @@ export class Intake {
     );
     for (const [i, [executionId, waiting]] of messages.entries()) {
       const header = headers[i];
+      // An execution begun in this very pass is not in the log yet; whoever sends to it right away means that one.
+      const hot = this.#host.find(executionId);
       for (const message of waiting) {
-        if (header && !isTerminal(header.status)) this.#deliver(header, message);
+        if (hot) this.#hand(hot, message);
+        else if (header && !isTerminal(header.status)) this.#deliver(header, message);
         else this.#answerAbsent(executionId, header, message);
       }
     }
@@ -268,6 +271,10 @@ export class Intake {
       );
       this.#host.admit(actor);
     }
+    this.#hand(actor, message);
+  }
+
+  #hand(actor: Actor, message: Message): void {
     actor.mailbox.push(message);
     this.#host.enqueue(actor);
   }

@@ -15,6 +15,7 @@
 
 import type { EffectExecutor, Outcome } from "../effects/index.js";
 import {
+  afterLong,
   type Clock,
   type Entropy,
   type ExecutionState,
@@ -58,8 +59,6 @@ const COMMITS_IN_FLIGHT_MAX = 2;
 const ROUNDS_MAX = 256;
 const FIRST_PROBE_MS = 1_000;
 const LONGEST_PROBE_MS = 30_000;
-/** What a clock can be asked for: 24 days, which is for ever to someone who waits for a close. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 type Condition =
   | { readonly kind: "open" }
@@ -551,7 +550,7 @@ export class Partition implements IntakeHost {
 
   #drained(deadlineMs: number): Promise<void> {
     return new Promise((resolve) => {
-      const cancelDeadline = this.#clock.after(Math.min(deadlineMs, LONGEST_TIMER_MS), resolve);
+      const cancelDeadline = afterLong(this.#clock, deadlineMs, resolve);
       this.#whenDrained = () => {
         cancelDeadline();
         resolve();

@@ -5,6 +5,7 @@
 // X2  A timeout counts from the start of the attempt and aborts its signal; a result that comes later is dropped.
 
 import {
+  afterLong,
   type Clock,
   type FailureChannels,
   failureToWire,
@@ -47,7 +48,7 @@ export class InlineExecutor implements EffectExecutor {
       cancelTimer();
       settle(outcome);
     };
-    const cancelTimer = this.#clock.after(Math.min(timeoutMs, LONGEST_TIMER), () => {
+    const cancelTimer = afterLong(this.#clock, timeoutMs, () => {
       const error = new HeddleError(
         "EFFECT_TIMED_OUT",
         `Step ${invocation.stepId} ran longer than ${timeoutMs} ms (attempt ${invocation.attempt}).`,
@@ -162,9 +163,6 @@ class TimedContext implements EffectContext {
     this.emit = invocation.emit;
   }
 }
-
-/** The longest delay of a timer, 2^31 - 1 ms; no attempt runs for 24 days in one process unnoticed. */
-const LONGEST_TIMER = 2 ** 31 - 1;
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof (value as { then?: unknown } | null | undefined)?.then === "function";

@@ -8,3 +8,16 @@ export interface Clock {
   /** Calls back after the events that are already due: the pause between two passes, in which the host breathes. */
   soon(callback: () => void): void;
 }
+
+/** The longest delay a platform timer can hold. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/** `clock.after` for any delay: a longer one is waited for piece by piece, an infinite one for ever. */
+export function afterLong(clock: Clock, delayMs: number, callback: () => void): () => void {
+  const piece = Math.min(delayMs, LONGEST_TIMER_MS);
+  let cancel = clock.after(piece, () => {
+    if (piece === delayMs) callback();
+    else cancel = afterLong(clock, delayMs - piece, callback);
+  });
+  return () => cancel();
+}

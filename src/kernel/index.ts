@@ -1,4 +1,4 @@
-export type { Clock } from "./clock.js";
+export { afterLong, type Clock } from "./clock.js";
 export {
   failureToWire,
   fromWire,

@@ -191,7 +191,9 @@ describe("a watcher that comes at any moment", () => {
         await world.until((await first.start(f, null)).waitForSuspend());
         const process = await world.restart([f], { maxResident, pace: { before: 2, after: 3, read: 2 } });
         // Brings the execution into memory, is refused, and leaves no commit behind that could tell anybody.
-        const refused = process.runtime.resume("x", { eventType: "gate", payload: "no number" }).catch(codeOf);
+        const refused = process.runtime
+          .resume("x", { eventType: "gate", payload: "no number" })
+          .catch(codeOf);
         for (let turn = 0; turn < turns; turn++) await nextTurn();
         const waiting = process.runtime.handle("x").waitForSuspend();
         expect((await world.until(waiting)).status).toBe("suspended");

@@ -52,6 +52,22 @@ describe("C-SUS-01: a signal that finds no gate is told why, and leaves no trace
     expect((await process.finish("x", { gate: "in time" })).variables["_output"]).toBe("in time");
   });
 
+  test("a start, a resume and a cancel of one moment are taken in that order", async () => {
+    const world = World.memory();
+    const { runtime } = await world.open([echo]);
+    const told = await world.until(
+      Promise.allSettled([
+        runtime.start(echo, null, { executionId: "x" }),
+        runtime.resume("x", { eventType: "gate", payload: 1 }),
+        runtime.start(echo, null, { executionId: "y" }),
+        runtime.cancel("y"),
+      ]),
+    );
+    expect(codes(told)).toEqual(["ok", "ok", "ok", "ok"]);
+    expect((await runtime.loadState("x")).variables["_output"]).toEqual({ answer: 1 });
+    expect((await runtime.loadState("y")).status).toBe("cancelled");
+  });
+
   test("another name: the open ones are named", async () => {
     const world = World.memory();
     const { runtime } = await parked(world, echo);

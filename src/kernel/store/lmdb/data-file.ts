@@ -1,7 +1,7 @@
 // The data file of an environment, judged before LMDB is given it: lmdb-js 3.5.6 does not survive being told to open a
-// file for reading that is empty or is none of LMDB's, it takes the process down.
+// file for reading that is empty, cut short, or none of LMDB's: it takes the process down.
 
-import { closeSync, openSync, readSync } from "node:fs";
+import { closeSync, fstatSync, openSync, readSync } from "node:fs";
 import { join } from "node:path";
 import { HeddleError } from "../../errors.js";
 
@@ -9,7 +9,10 @@ import { HeddleError } from "../../errors.js";
 const MAGIC = 0xbeef_c0de;
 const MAGIC_AT = 24;
 const PAGE_SIZE_AT = 48;
-const HEAD_BYTES = 52;
+/** Of the last page a transaction used, and of the transaction, in each of the two pages. */
+const LAST_PAGE_AT = 144;
+const TRANSACTION_AT = 152;
+const HEAD_BYTES = 160;
 
 /**
  * Whether there is something to read at `path`. False also while the first owner is just making the file. Throws
@@ -24,7 +27,7 @@ export function hasDataFile(path: string): boolean {
     try {
       head = bytesAt(fd, 0);
       if (head.length === 0) return false;
-      isWhole = hasMagic(head) && hasMagic(bytesAt(fd, numberAt(head, PAGE_SIZE_AT)));
+      isWhole = isComplete(fd, head);
     } finally {
       closeSync(fd);
     }
@@ -37,8 +40,17 @@ export function hasDataFile(path: string): boolean {
   if (isWhole) return true;
   throw new HeddleError(
     "STORAGE_FAILED",
-    `${file} is damaged at its beginning, or is no LMDB file. Restore the directory from a copy.`,
+    `${file} is damaged or cut short, or is no LMDB file. Restore the directory from a copy.`,
   );
+}
+
+/** Whether both meta pages are there, and every page that the newer of them counts. */
+function isComplete(fd: number, head: Buffer): boolean {
+  const pageSize = numberAt(head, PAGE_SIZE_AT);
+  const other = hasMagic(head) ? bytesAt(fd, pageSize) : head;
+  if (!hasMagic(other)) return false;
+  const newer = longAt(other, TRANSACTION_AT) > longAt(head, TRANSACTION_AT) ? other : head;
+  return BigInt(fstatSync(fd).size) >= (longAt(newer, LAST_PAGE_AT) + 1n) * BigInt(pageSize);
 }
 
 function bytesAt(fd: number, position: number): Buffer {
@@ -53,6 +65,10 @@ function hasMagic(page: Buffer): boolean {
 /** LMDB files are written in the byte order of the machine. */
 function numberAt(page: Buffer, offset: number): number {
   return new DataView(page.buffer, page.byteOffset).getUint32(offset, IS_LITTLE_ENDIAN);
+}
+
+function longAt(page: Buffer, offset: number): bigint {
+  return new DataView(page.buffer, page.byteOffset).getBigUint64(offset, IS_LITTLE_ENDIAN);
 }
 
 const IS_LITTLE_ENDIAN = new Uint8Array(new Uint32Array([1]).buffer)[0] === 1;
