@@ -25,6 +25,7 @@ import {
   failureToWire,
   HeddleError,
   isTerminal,
+  isThenable,
   type LogRecord,
   type OpenStep,
   type OutcomeEvent,
@@ -529,7 +530,7 @@ export class Actor implements FlowRunHost, EventSink {
       answer({ type: "DECISION_FAILED", decisionId, error: failureToWire(error) });
     try {
       const choice = decider({ executionId: this.id, decisionId });
-      if (choice instanceof Promise) choice.then(decided, failed);
+      if (isThenable(choice)) Promise.resolve(choice).then(decided, failed);
       else decided(choice);
     } catch (error) {
       failed(error);

@@ -44,7 +44,7 @@ export function explainClosedGate(state: ExecutionState, request: ResumeRequest)
   const open = Object.values(state.gates).filter((gate) => gate.kind === "event" && gate.status === "open");
   const waits =
     open.length > 0
-      ? `Open: ${open.map((gate) => gate.gateId).join(", ")}.`
+      ? `It waits for ${open.map((gate) => `${gate.on} (gate ${gate.gateId})`).join(", ")}.`
       : "No gate is open; wait for it with waitForSuspend().";
   return new HeddleError(
     "GATE_NOT_OPEN",

@@ -10,7 +10,7 @@ import {
 } from "../kernel/index.js";
 import { HEDDLE_VERSION } from "./version.js";
 
-/** Git-style references to executions. The guide's shape; branching itself is not in this version. */
+/** Git-style references to executions. Branching itself is not in this version. */
 export interface BranchRegistry {
   putRef(ref: { name: string; executionId: string; tip: number }): Promise<void>;
   promote(from: string, to: string, options?: { expect?: string | null }): Promise<void>;

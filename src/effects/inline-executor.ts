@@ -11,6 +11,7 @@ import {
   failureToWire,
   fromWire,
   HeddleError,
+  isThenable,
   parseSync,
   parseWith,
   type TaskKind,
@@ -162,8 +163,4 @@ class TimedContext implements EffectContext {
     this.signal = AbortSignal.any([invocation.signal, deadline]);
     this.emit = invocation.emit;
   }
-}
-
-function isThenable(value: unknown): value is PromiseLike<unknown> {
-  return typeof (value as { then?: unknown } | null | undefined)?.then === "function";
 }

@@ -77,7 +77,10 @@ export interface ExecutionContext {
   execute<TIn, TOut>(task: ExecutableTask<TIn, TOut>, input: NoInfer<TIn>): Promise<TOut>;
   /** `execute` for steps. */
   run<TIn, TOut>(step: StepDefinition<TIn, TOut>, input: NoInfer<TIn>): Promise<TOut>;
-  /** Records a choice: the decider is consulted once, replays are served the choice. Usable detached from `ctx`. */
+  /**
+   * Records a choice: the decider is consulted once, replays are served the choice. Each call is a decision of its own;
+   * give calls ids that tell them apart, the state shows the last under an id. Usable detached from `ctx`.
+   */
   readonly decide: <T>(
     id: string,
     decider: (scope: DecideScope) => T | Promise<T>,
@@ -109,7 +112,7 @@ export interface ExecutionContext {
   uuid(): string;
 }
 
-/** The guide's earlier name of the context. */
+/** An earlier name of the context. */
 export type WorkflowContext = ExecutionContext;
 
 /** The surface patches of a flow, of all surfaces or of one. */

@@ -26,4 +26,9 @@ export function contained<T>(promise: Promise<T>): Promise<T> {
   return promise;
 }
 
+/** Whether `value` is a promise of any make: flows and effects may bring their own. */
+export function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof (value as { then?: unknown } | null | undefined)?.then === "function";
+}
+
 function ignore(): void {}

@@ -26,7 +26,9 @@ export function divergenceError(executionId: string, position: number, divergenc
       const how = {
         returned: "the flow returned before reaching it",
         threw: "the flow threw before reaching it",
-        waits: "the flow waits for something else and never reaches it",
+        waits:
+          "the flow waits for something else and never reaches it. If its code did not change, it awaits something that is " +
+          "not from ctx (a timer, a request, a file): move that into a step",
       }[divergence.how];
       return new HeddleError("REPLAY_DIVERGED", `${where}: the log has ${recorded}, but ${how}. ${remedy}`, {
         details,

@@ -21,7 +21,7 @@ export {
   surface,
   type WorkflowContext,
 } from "./context.js";
-export { contained, Deferred } from "./deferred.js";
+export { contained, Deferred, isThenable } from "./deferred.js";
 export { envelopesOf } from "./envelope.js";
 export {
   ERROR_CODES,

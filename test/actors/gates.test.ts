@@ -73,7 +73,7 @@ describe("C-SUS-01: a signal that finds no gate is told why, and leaves no trace
     const { runtime } = await parked(world, echo);
     await expect(world.until(runtime.resume("x", { eventType: "door" }))).rejects.toMatchObject({
       code: "GATE_NOT_OPEN",
-      message: "Execution x does not wait for door. Open: gate#0.",
+      message: "Execution x does not wait for door. It waits for gate (gate gate#0).",
       details: { open: ["gate#0"] },
     });
     expect((await world.types()).length).toBe(2);

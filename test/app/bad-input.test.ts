@@ -140,17 +140,17 @@ describe("resume", () => {
   it("of a gate nobody opened names the open ones", async () => {
     await mistake(
       "GATE_NOT_OPEN",
-      /parked does not wait for Aproval\. Open: Approval#0/,
+      /parked does not wait for Aproval\. It waits for Approval \(gate Approval#0\)/,
       resume("parked", { eventType: "Aproval" }),
     );
     await mistake(
       "GATE_NOT_OPEN",
-      /Open: Approval#0/,
+      /It waits for Approval \(gate Approval#0\)/,
       resume("parked", { eventType: "Approval", correlationKey: "other", payload: good }),
     );
     await mistake(
       "GATE_NOT_OPEN",
-      /Open: Approval#0/,
+      /It waits for Approval \(gate Approval#0\)/,
       resume("parked", { eventType: "Approval", gateId: "Approval#7", payload: good }),
     );
   });

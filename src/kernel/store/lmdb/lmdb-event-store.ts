@@ -20,6 +20,7 @@ import type {
   ListFilter,
   PartitionLog,
   ReadRange,
+  SnapshotStore,
   SubscribeOptions,
 } from "../spi.js";
 import { type EventListener, type ListenerErrorHandler, Subscribers } from "../subscribers.js";
@@ -58,7 +59,7 @@ const READERS_MAX = 1024;
 
 export class LmdbEventStore implements EventStore {
   readonly partitions: number;
-  readonly snapshots: LmdbSnapshotStore;
+  readonly snapshots: SnapshotStore;
   readonly #dir: string;
   readonly #options: LmdbEventStoreOptions;
   readonly #subscribers: Subscribers;
