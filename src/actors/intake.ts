@@ -17,7 +17,7 @@ import {
 } from "../kernel/index.js";
 import { Actor, type ActorHost, endedError } from "./actor.js";
 import type { FlowRegistry } from "./flow-registry.js";
-import type { Message, Reply, ResumeRequest } from "./messages.js";
+import { type Message, type Reply, type ResumeRequest, rejectMessage } from "./messages.js";
 import type { Timers } from "./timers.js";
 
 export interface StartRequest {
@@ -105,9 +105,7 @@ export class Intake {
   /** Drops everything that waits, telling those who wait for an answer. */
   rejectAll(error: HeddleError): void {
     for (const { reply } of this.#starts) reply.reject(error);
-    for (const message of [...this.#messages.values()].flat()) {
-      if (message.kind === "resume" || message.kind === "cancel") message.reply.reject(error);
-    }
+    for (const message of [...this.#messages.values()].flat()) rejectMessage(message, error);
     this.#starts = [];
     this.#messages = new Map();
     this.#scans = [];
@@ -206,6 +204,7 @@ export class Intake {
       const hot = this.#host.find(executionId);
       for (const message of waiting) {
         if (hot) this.#hand(hot, message);
+        else if (header instanceof HeddleError) rejectMessage(message, header);
         else if (header && !isTerminal(header.status)) this.#deliver(header, message);
         else this.#answerAbsent(executionId, header, message);
       }
@@ -213,7 +212,10 @@ export class Intake {
   }
 
   /** I2: when the log cannot be read, what was taken is put back, so that whoever waits is told with the rest. */
-  async #lookup(ids: readonly string[], putBack: () => void): Promise<(ExecutionHeader | undefined)[]> {
+  async #lookup(
+    ids: readonly string[],
+    putBack: () => void,
+  ): Promise<(ExecutionHeader | HeddleError | undefined)[]> {
     try {
       return await this.#log.lookup(ids);
     } catch (error) {
@@ -237,7 +239,8 @@ export class Intake {
     const headers = await this.#log.headers(rows.map((row) => row.key));
     for (const [i, { wakeAt, gateId }] of rows.entries()) {
       const header = headers[i];
-      if (header) this.#deliver(header, { kind: "timerDue", wakeAt, timerId: gateId });
+      if (header && !(header instanceof HeddleError))
+        this.#deliver(header, { kind: "timerDue", wakeAt, timerId: gateId });
     }
   }
 
@@ -252,6 +255,12 @@ export class Intake {
     for (const header of headers) {
       scan.after = header.key;
       if (header.key >= scan.end) break;
+      if ("unreadable" in header) {
+        this.#host.warn(
+          `An execution filed as ${scan.status} is out of reach (key ${header.key}): ${header.unreadable.message}`,
+        ); // I3
+        continue;
+      }
       const runnable = this.#registry.find(header.flowId, header.flowVersion) !== undefined;
       if (scan.status === "suspended" ? !runnable : scan.status === "running" || runnable)
         this.#deliver(header, { kind: "wake" });

@@ -36,3 +36,8 @@ export interface Reply<T> {
   readonly resolve: (value: T) => void;
   readonly reject: (error: unknown) => void;
 }
+
+/** Tells whoever sent the message, if anybody waits for an answer to it. */
+export function rejectMessage(message: Message, error: unknown): void {
+  if (message.kind === "resume" || message.kind === "cancel") message.reply.reject(error);
+}

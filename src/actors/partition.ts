@@ -18,6 +18,7 @@ import {
   afterLong,
   type Clock,
   type Entropy,
+  type ExecutionHeader,
   type ExecutionState,
   fold,
   HeddleError,
@@ -32,7 +33,7 @@ import { explainClosedGate } from "./closed-gate.js";
 import type { FlowRegistry } from "./flow-registry.js";
 import type { InFlight } from "./in-flight.js";
 import { Intake, type IntakeHost, type StartRequest, unknownExecution } from "./intake.js";
-import type { Message, Reply, ResumeRequest } from "./messages.js";
+import { type Message, type Reply, type ResumeRequest, rejectMessage } from "./messages.js";
 import type { Observer } from "./observer.js";
 import { quiet } from "./quiet.js";
 import { Residency } from "./residency.js";
@@ -164,7 +165,7 @@ export class Partition implements IntakeHost {
   /** The state as of everything that is durable by now. */
   async state(executionId: string): Promise<ExecutionState> {
     await this.#released;
-    const [header] = await this.#log.lookup([executionId]);
+    const header = await this.#header(executionId);
     if (!header) throw unknownExecution(executionId);
     return this.#states.read(this.#log, header);
   }
@@ -224,7 +225,7 @@ export class Partition implements IntakeHost {
     void this.#answering(request.reply, async () => {
       const { executionId, flow, input } = request;
       await this.#released; // whoever took the id may not be durable yet
-      const [header] = await this.#log.lookup([executionId]);
+      const header = await this.#header(executionId);
       if (!header)
         throw this.#condition.kind === "open"
           ? unknownExecution(executionId)
@@ -247,6 +248,12 @@ export class Partition implements IntakeHost {
       const problem = explainClosedGate(await this.state(executionId), request);
       if (problem) throw problem;
     });
+  }
+
+  async #header(executionId: string): Promise<ExecutionHeader | undefined> {
+    const [header] = await this.#log.lookup([executionId]);
+    if (header instanceof HeddleError) throw header;
+    return header;
   }
 
   async #inputConflict(key: number, input: StartRequest["input"]): Promise<string | undefined> {
@@ -439,7 +446,7 @@ export class Partition implements IntakeHost {
 
   async #lookForCold(executionId: string): Promise<void> {
     try {
-      const [header] = await this.#log.lookup([executionId]);
+      const header = await this.#header(executionId);
       if (!header) throw unknownExecution(executionId);
       if (this.#actors.has(executionId) || header.status === "running") return; // its release will tell
       const { status, aside } = header;
@@ -508,9 +515,7 @@ export class Partition implements IntakeHost {
     this.#generation++;
     for (const actor of this.#actors.values()) {
       actor.abortAttempts(error);
-      for (const message of actor.mailbox) {
-        if (message.kind === "resume" || message.kind === "cancel") message.reply.reject(error);
-      }
+      for (const message of actor.mailbox) rejectMessage(message, error);
       actor.dropDraft(error);
       actor.dropRun();
     }

@@ -92,6 +92,7 @@ export type {
   SnapshotStore,
   SubscribeOptions,
   TimerRow,
+  UnreadableHeader,
 } from "./store/index.js";
 export {
   LmdbEventStore,

@@ -265,7 +265,7 @@ export class World {
     const headers = await log.headers(rows.map(({ key }) => key));
     for (const [index, row] of rows.entries()) {
       const header = headers[index];
-      if (!header) throw new Error(`no execution ${row.key}`);
+      if (!header || header instanceof HeddleError) throw new Error(`no execution ${row.key}`);
       await log.commit({
         executions: [
           { header, created: false, refile: undefined, record: undefined, arm: [row], disarm: [] },

@@ -9,7 +9,7 @@ import { HeddleError } from "../errors.js";
 import type { EventEnvelope } from "../events.js";
 import { partitionOf } from "../ids.js";
 import type { FiledStatus } from "../status.js";
-import { findHeader, type PartitionRows } from "./rows.js";
+import { type FiledHeader, findHeader, isReadable, type PartitionRows } from "./rows.js";
 import type { ExecutionHeader, ListFilter, LogRecord, ReadRange, SubscribeOptions } from "./spi.js";
 import type { EventListener, Subscribers, Subscription } from "./subscribers.js";
 
@@ -82,7 +82,8 @@ export class EventReader {
         flowId === undefined ? Math.min(limit - found.length, HEADERS_PER_PAGE) : HEADERS_PER_PAGE;
       const page = this.#view(partition, (rows) => newestFirst(rows, statuses, before, wanted));
       for (const header of page ?? []) {
-        if (found.length < limit && (flowId === undefined || header.flowId === flowId)) found.push(header);
+        if (!isReadable(header) || found.length >= limit) continue;
+        if (flowId === undefined || header.flowId === flowId) found.push(header);
       }
       const oldest = page?.at(-1);
       if (oldest) {
@@ -163,7 +164,7 @@ function newestFirst(
   statuses: readonly FiledStatus[],
   before: number,
   limit: number,
-): ExecutionHeader[] {
+): FiledHeader[] {
   let floor = -1;
   const merged = statuses.flatMap((status) => {
     const headers = rows.descending(status, before, limit);

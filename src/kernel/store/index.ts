@@ -15,5 +15,6 @@ export type {
   SnapshotStore,
   SubscribeOptions,
   TimerRow,
+  UnreadableHeader,
 } from "./spi.js";
 export type { ListenerErrorHandler } from "./subscribers.js";

@@ -32,6 +32,12 @@ export interface ExecutionHeader {
   readonly aside: SetAside | undefined;
 }
 
+/** A header that cannot be decoded. Its execution is out of reach, and stops no other. */
+export interface UnreadableHeader {
+  readonly key: number;
+  readonly unreadable: HeddleError;
+}
+
 /** All events one actor appended in one pass: the unit of the log. */
 export interface LogRecord {
   /** The sequence number of the first event. */
@@ -89,17 +95,17 @@ export interface PartitionLog {
    * batch is a probe: it writes something of the store's own and so tells whether writing works (again).
    */
   commit(batch: CommitBatch): Promise<void>;
-  /** The headers of these ids, in order, `undefined` where there is none. */
-  lookup(ids: readonly string[]): Promise<(ExecutionHeader | undefined)[]>;
+  /** The headers of these ids, in order, `undefined` where there is none. One that is unreadable harms no other. */
+  lookup(ids: readonly string[]): Promise<(ExecutionHeader | HeddleError | undefined)[]>;
   /** The headers of these keys, in order. */
-  headers(keys: readonly number[]): Promise<(ExecutionHeader | undefined)[]>;
+  headers(keys: readonly number[]): Promise<(ExecutionHeader | HeddleError | undefined)[]>;
   /**
    * The records of each of these executions that hold events from sequence `from` (default 0) on, in order. An
    * unreadable record takes the place of its execution's records and harms no other.
    */
   load(keys: readonly number[], from?: number): Promise<(readonly LogRecord[] | HeddleError)[]>;
   /** Headers filed under `status` with a key over `after`, oldest first. */
-  page(status: FiledStatus, after: number, limit: number): Promise<ExecutionHeader[]>;
+  page(status: FiledStatus, after: number, limit: number): Promise<(ExecutionHeader | UnreadableHeader)[]>;
   /** Timers with `wakeAt <= now`, earliest first. */
   timersDue(now: number, limit: number): Promise<TimerRow[]>;
   /** The earliest wakeAt that is later than `after`. */

@@ -4,7 +4,7 @@
 import type { Database } from "lmdb";
 import type { FiledStatus } from "../../status.js";
 import { decodeHeader, decodeRecord } from "../record.js";
-import type { PartitionRows } from "../rows.js";
+import { type FiledHeader, filedHeader, type PartitionRows } from "../rows.js";
 import type { ExecutionHeader, LogRecord, TimerRow } from "../spi.js";
 import {
   afterTimers,
@@ -72,7 +72,7 @@ export class LmdbRows implements PartitionRows {
     return records;
   }
 
-  ascending(status: FiledStatus, after: number, limit: number): ExecutionHeader[] {
+  ascending(status: FiledStatus, after: number, limit: number): FiledHeader[] {
     const range = {
       start: headerKey(status, after + 1),
       end: headerKey(status, KEY_MAX),
@@ -82,7 +82,7 @@ export class LmdbRows implements PartitionRows {
     return this.#headers(status, range);
   }
 
-  descending(status: FiledStatus, before: number, limit: number): ExecutionHeader[] {
+  descending(status: FiledStatus, before: number, limit: number): FiledHeader[] {
     return before <= 0 ? [] : this.#headers(status, downFrom(status, Math.min(before, KEY_MAX + 1), limit));
   }
 
@@ -113,10 +113,11 @@ export class LmdbRows implements PartitionRows {
     return sequence;
   }
 
-  #headers(status: FiledStatus, range: Parameters<Table["getRange"]>[0]): ExecutionHeader[] {
-    const headers: ExecutionHeader[] = [];
+  #headers(status: FiledStatus, range: Parameters<Table["getRange"]>[0]): FiledHeader[] {
+    const headers: FiledHeader[] = [];
     for (const { key, value } of this.#tables.header.getRange(range)) {
-      headers.push(decodeHeader(status, keyOfHeader(key), value));
+      const filedAs = keyOfHeader(key);
+      headers.push(filedHeader(filedAs, () => decodeHeader(status, filedAs, value)));
     }
     return headers;
   }

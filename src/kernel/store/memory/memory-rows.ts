@@ -3,7 +3,7 @@
 
 import type { FiledStatus } from "../../status.js";
 import { decodeHeader, decodeRecord, encodeHeader, encodeRecord } from "../record.js";
-import type { PartitionRows } from "../rows.js";
+import { type FiledHeader, filedHeader, type PartitionRows } from "../rows.js";
 import type { ExecutionCommit, ExecutionHeader, LogRecord, TimerRow } from "../spi.js";
 import { SortedList } from "./sorted-list.js";
 
@@ -69,19 +69,19 @@ export class MemoryRows implements PartitionRows {
       .filter(({ sequence, events }) => sequence + events.length > from);
   }
 
-  ascending(status: FiledStatus, after: number, limit: number): ExecutionHeader[] {
+  ascending(status: FiledStatus, after: number, limit: number): FiledHeader[] {
     const filed = this.#filedUnder(status);
     const start = filed.position(after + 1);
-    return filed.items.slice(start, start + limit).map((key) => this.header(key)!);
+    return filed.items.slice(start, start + limit).map((key) => filedHeader(key, () => this.header(key)!));
   }
 
-  descending(status: FiledStatus, before: number, limit: number): ExecutionHeader[] {
+  descending(status: FiledStatus, before: number, limit: number): FiledHeader[] {
     const filed = this.#filedUnder(status);
     const end = filed.position(before);
     return filed.items
       .slice(Math.max(0, end - limit), end)
       .reverse()
-      .map((key) => this.header(key)!);
+      .map((key) => filedHeader(key, () => this.header(key)!));
   }
 
   timersDue(now: number, limit: number): TimerRow[] {
