@@ -17,6 +17,7 @@ import type { RootDatabase, RootDatabaseOptionsWithPath } from "lmdb";
 import { HeddleError } from "../../errors.js";
 import { hasDataFile } from "./data-file.js";
 import { LmdbRows, TABLE_NAMES, type Table, type Tables } from "./lmdb-rows.js";
+import { type OpeningGuard, whileNoCommit } from "./opening-guard.js";
 
 export interface Environment {
   readonly path: string;
@@ -44,13 +45,16 @@ const BINARY = { encoding: "binary", keyEncoding: "binary" } as const;
 const require = createRequire(import.meta.url);
 const lmdb = (): typeof import("lmdb") => require("lmdb") as typeof import("lmdb");
 
+/** Making the tables is a commit, so it is guarded like one. */
 export async function openForWriting(
   path: string,
   { flush, maxReaders }: WriterOptions,
+  guard: OpeningGuard,
 ): Promise<Environment> {
   hasDataFile(path); // throws for what would take the process down
   for (let attempt = 1; ; attempt++) {
     closeReader(path);
+    await guard.enter();
     try {
       const environment = openEnvironment(path, {
         maxReaders,
@@ -65,8 +69,10 @@ export async function openForWriting(
       return environment;
     } catch (error) {
       if (attempt === ATTEMPTS || !isOpenForReadingElsewhere(error)) throw cannotOpen(path, error);
-      await delay(PAUSE_MS);
+    } finally {
+      guard.leave();
     }
+    await delay(PAUSE_MS);
   }
 }
 
@@ -113,7 +119,7 @@ export function viewEnvironment<T>(environment: Environment, use: (environment: 
 function openForReading(path: string): Opened {
   let environment: Environment | undefined;
   try {
-    environment = openEnvironment(path, { readOnly: true });
+    environment = whileNoCommit(path, () => openEnvironment(path, { readOnly: true }));
   } catch (error) {
     throw cannotOpen(path, error);
   }

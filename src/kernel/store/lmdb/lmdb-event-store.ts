@@ -34,6 +34,7 @@ import {
 import { type Environment, openForWriting, viewPath } from "./environment.js";
 import { LmdbPartitionLog } from "./lmdb-partition.js";
 import { LmdbSnapshotStore } from "./lmdb-snapshot-store.js";
+import { OpeningGuard } from "./opening-guard.js";
 import { takeEpoch } from "./owner-row.js";
 import { acquireOwnership } from "./ownership.js";
 import { Writer } from "./writer.js";
@@ -136,14 +137,17 @@ export class LmdbEventStore implements EventStore {
     const path = createPartition(this.#dir, partition);
     const lock = await acquireOwnership(path, now());
     let writer: Writer | undefined;
+    let guard: OpeningGuard | undefined;
     try {
-      writer = new Writer(await openForWriting(path, { flush, maxReaders }), flush);
+      guard = new OpeningGuard(path);
+      writer = new Writer(await openForWriting(path, { flush, maxReaders }, guard), flush, guard);
       const epoch = await takeEpoch(writer, lock.owner);
       const log = new LmdbPartitionLog({ partition, epoch, writer, lock, subscribers: this.#subscribers });
       this.#open.set(partition, log);
       return log;
     } catch (error) {
       await writer?.close();
+      guard?.close();
       lock.release();
       throw error;
     }

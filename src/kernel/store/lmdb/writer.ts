@@ -20,17 +20,20 @@ import { refusedAfter, storeClosed } from "../commit-failure.js";
 import { closeForWriting, type Environment } from "./environment.js";
 import { OWNER_KEY } from "./keys.js";
 import type { Table } from "./lmdb-rows.js";
+import type { OpeningGuard } from "./opening-guard.js";
 
 export class Writer {
   readonly #environment: Environment;
   readonly #flush: boolean;
+  readonly #guard: OpeningGuard;
   #last: Promise<void> | undefined;
   #failure: unknown;
   #closing: Promise<void> | undefined;
 
-  constructor(environment: Environment, flush: boolean) {
+  constructor(environment: Environment, flush: boolean, guard: OpeningGuard) {
     this.#environment = environment;
     this.#flush = flush;
+    this.#guard = guard;
   }
 
   get environment(): Environment {
@@ -53,15 +56,17 @@ export class Writer {
   write(change: () => void): Promise<void> {
     return this.#inTurn(async () => {
       if (this.#failure !== undefined) throw refusedAfter(this.#failure, this.path); // W4
-      await this.#commit(change);
+      await this.#guarded(() => this.#commit(change));
     });
   }
 
   /** Writes a change that says nothing new. When it gets through after a failure, changes are taken again. */
   probe(change: () => void): Promise<void> {
     return this.#inTurn(async () => {
-      if (this.#failure !== undefined) this.#checkUsable();
-      await this.#commit(change);
+      await this.#guarded(async () => {
+        if (this.#failure !== undefined) this.#checkUsable();
+        await this.#commit(change);
+      });
       this.#failure = undefined;
     });
   }
@@ -75,6 +80,16 @@ export class Writer {
     });
     this.#last = settled;
     return written;
+  }
+
+  /** Nobody opens the environment while it is written to: see opening-guard.ts. */
+  async #guarded(task: () => Promise<void>): Promise<void> {
+    await this.#guard.enter();
+    try {
+      await task();
+    } finally {
+      this.#guard.leave();
+    }
   }
 
   /** Waits for the writes under way, then closes the environment. */
@@ -145,6 +160,7 @@ export class Writer {
 
   async #close(): Promise<void> {
     await this.#last;
+    await this.#guard.enter();
     const { root } = this.#environment;
     if (this.#failure !== undefined) {
       // lmdb-js waits for all flushes before it closes, also for the one that a failed commit left pending for ever.
@@ -153,7 +169,11 @@ export class Writer {
     } else if (!this.#flush) {
       await new Promise<void>((resolve) => (root as unknown as Syncing).sync(() => resolve()));
     }
-    await closeForWriting(this.#environment);
+    try {
+      await closeForWriting(this.#environment);
+    } finally {
+      this.#guard.close(); // gives the lock back
+    }
   }
 }
 

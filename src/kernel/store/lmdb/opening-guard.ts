@@ -1,0 +1,105 @@
+// OpeningGuard: keeps the opening of an environment apart from commits into it.
+//
+// LMDB lets whoever opens an environment, readers too, write the number of the last transaction into memory it shares
+// with the writer. It has read that number a moment before; a commit in between is taken back by it, and the next
+// transaction overwrites what was acknowledged (OpenLDAP ITS#9496; seen within a second with lmdb-js 3.5.6). So:
+//
+// G1  A commit holds the lock alone, from before its first operation until LMDB has answered for all of it.
+// G2  An opening shares the lock with other openings. It lasts milliseconds.
+// G3  Whoever waits for an opening holds the turn meanwhile, and a commit takes the turn before the lock: a busy owner
+//     lets readers in.
+// G4  The operating system gives the lock back when a process dies. A reader that is stopped in the middle of opening
+//     holds up the owner's commits until it goes on or is ended: waiting loses nothing, going ahead may.
+
+import { closeSync, constants, openSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { HeddleError } from "../../errors.js";
+
+type Locks = typeof import("fs-native-extensions");
+
+const require = createRequire(import.meta.url);
+// Loaded by the first opening, like lmdb itself.
+const locks = (): Locks => require("fs-native-extensions") as Locks;
+
+const lockOf = (path: string): string => join(path, "opening.lock");
+const turnOf = (path: string): string => join(path, "opening.turn");
+
+/** The owner's side: held around everything that writes. */
+export class OpeningGuard {
+  readonly #lock: number;
+  readonly #turn: number;
+  #isClosed = false;
+
+  constructor(path: string) {
+    const flags = constants.O_RDWR | constants.O_CREAT;
+    this.#lock = openSync(lockOf(path), flags, 0o644);
+    this.#turn = openSync(turnOf(path), flags, 0o644);
+  }
+
+  async enter(): Promise<void> {
+    await take(this.#turn); // G3
+    await take(this.#lock); // G1
+    locks().unlock(this.#turn);
+  }
+
+  leave(): void {
+    locks().unlock(this.#lock);
+  }
+
+  close(): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    closeSync(this.#lock);
+    closeSync(this.#turn);
+  }
+}
+
+async function take(fd: number): Promise<void> {
+  if (!locks().tryLock(fd)) await locks().waitForLock(fd);
+}
+
+/** A reader's side: runs `open` while no commit is under way. Reading is synchronous, and so is this wait (G2). */
+export function whileNoCommit<T>(path: string, open: () => T): T {
+  return sharing(turnOf(path), (leaveTurn) =>
+    sharing(lockOf(path), () => {
+      leaveTurn();
+      return open();
+    }),
+  );
+}
+
+const PAUSE_MS = 1;
+const PAUSES_MAX = 30_000;
+
+function sharing<T>(file: string, use: (leave: () => void) => T): T {
+  const fd = openExisting(file);
+  if (fd === undefined) return use(() => {}); // no owner of this version was ever here
+  let isHeld = true;
+  const leave = (): void => {
+    if (isHeld) closeSync(fd); // gives the lock back
+    isHeld = false;
+  };
+  try {
+    const { tryLock } = locks();
+    for (let pause = 0; !tryLock(fd, { shared: true }); pause++) {
+      if (pause === PAUSES_MAX)
+        throw new HeddleError("STORAGE_FAILED", `${file} is held for too long. Try again.`);
+      Atomics.wait(neverNotified, 0, 0, PAUSE_MS);
+    }
+    return use(leave);
+  } finally {
+    leave();
+  }
+}
+
+const neverNotified = new Int32Array(new SharedArrayBuffer(4));
+
+function openExisting(file: string): number | undefined {
+  try {
+    return openSync(file, "r");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+}
