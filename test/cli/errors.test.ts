@@ -96,7 +96,7 @@ describe("a directory that is no log", () => {
     writeFileSync(join(broken, "p000", "data.mdb"), content);
     const { code, words } = await refused("ls", "--db", broken);
     expect(code).toBe(1);
-    expect(words).toContain("data.mdb is damaged at its beginning, or is no LMDB file.");
+    expect(words).toContain("data.mdb is damaged or cut short, or is no LMDB file.");
     expect(words).toContain("(STORAGE_FAILED)");
     expect(pathsIn(broken)).toEqual(["heddle.json", "p000", "p000/data.mdb"]);
   });

@@ -54,6 +54,8 @@ describe("the directory", () => {
       "log/p001",
       "log/p001/data.mdb",
       "log/p001/lock.mdb",
+      "log/p001/opening.lock",
+      "log/p001/opening.turn",
       "log/p001/owner.lock",
     ]);
     expect(JSON.parse(readFileSync(join(dir, "heddle.json"), "utf8"))).toEqual({

@@ -6,6 +6,5 @@ declare module "fs-native-extensions" {
   /** False when another open file holds a lock on the range, or on any of the file where none is given. */
   export function tryLock(fd: number, options?: LockOptions): boolean;
   export function tryLock(fd: number, offset: number, length: number): boolean;
-  export function waitForLock(fd: number): Promise<void>;
   export function unlock(fd: number): void;
 }

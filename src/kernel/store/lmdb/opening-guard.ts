@@ -9,12 +9,16 @@
 // G3  Whoever waits for an opening holds the turn meanwhile, and a commit takes the turn before the lock: a busy owner
 //     lets readers in.
 // G4  The operating system gives the lock back when a process dies. A reader that is stopped in the middle of opening
-//     holds up the owner's commits until it goes on or is ended: waiting loses nothing, going ahead may.
+//     holds up the owner's commits until it goes on or is ended: waiting loses nothing, going ahead may. Past an owner
+//     that is stopped in the middle of a commit a reader does go ahead: what is stopped commits nothing.
 
-import { closeSync, constants, openSync } from "node:fs";
+import { closeSync, constants, openSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { hostname } from "node:os";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { HeddleError } from "../../errors.js";
+import { type OwnerName, ownerOf } from "./ownership.js";
 
 type Locks = typeof import("fs-native-extensions");
 
@@ -55,14 +59,15 @@ export class OpeningGuard {
   }
 }
 
+// Not the waiting call of the library: it ends the process when a thread is terminated while it waits.
 async function take(fd: number): Promise<void> {
-  if (!locks().tryLock(fd)) await locks().waitForLock(fd);
+  while (!locks().tryLock(fd)) await delay(PAUSE_MS);
 }
 
 /** A reader's side: runs `open` while no commit is under way. Reading is synchronous, and so is this wait (G2). */
 export function whileNoCommit<T>(path: string, open: () => T): T {
-  return sharing(turnOf(path), (leaveTurn) =>
-    sharing(lockOf(path), () => {
+  return sharing(path, turnOf(path), (leaveTurn) =>
+    sharing(path, lockOf(path), () => {
       leaveTurn();
       return open();
     }),
@@ -70,9 +75,11 @@ export function whileNoCommit<T>(path: string, open: () => T): T {
 }
 
 const PAUSE_MS = 1;
-const PAUSES_MAX = 30_000;
+/** How often it is asked whether the owner is stopped, and how long anything else is waited for, in pauses. */
+const PAUSES_TO_ASK = 100;
+const PAUSES_MAX = 10_000;
 
-function sharing<T>(file: string, use: (leave: () => void) => T): T {
+function sharing<T>(path: string, file: string, use: (leave: () => void) => T): T {
   const fd = openExisting(file);
   if (fd === undefined) return use(() => {}); // no owner of this version was ever here
   let isHeld = true;
@@ -82,14 +89,30 @@ function sharing<T>(file: string, use: (leave: () => void) => T): T {
   };
   try {
     const { tryLock } = locks();
-    for (let pause = 0; !tryLock(fd, { shared: true }); pause++) {
-      if (pause === PAUSES_MAX)
-        throw new HeddleError("STORAGE_FAILED", `${file} is held for too long. Try again.`);
+    for (let pause = 1; !tryLock(fd, { shared: true }); pause++) {
+      if (pause % PAUSES_TO_ASK === 0 && isStopped(ownerOf(path))) break; // G4
+      if (pause === PAUSES_MAX) {
+        throw new HeddleError(
+          "STORAGE_FAILED",
+          `${path} is in the middle of a commit that does not end. Try again.`,
+        );
+      }
       Atomics.wait(neverNotified, 0, 0, PAUSE_MS);
     }
     return use(leave);
   } finally {
     leave();
+  }
+}
+
+/** Whether a process of this machine is stopped, by signal or debugger. Only Linux says so. */
+function isStopped(owner: OwnerName | undefined): boolean {
+  if (owner?.host !== hostname()) return false;
+  try {
+    const stat = readFileSync(`/proc/${owner.pid}/stat`, "latin1");
+    return /^[Tt]/.test(stat.slice(stat.lastIndexOf(")") + 2)); // proc(5): the state follows the name
+  } catch {
+    return false;
   }
 }
 

@@ -29,10 +29,10 @@ const LOCKED_BYTE = 2 ** 30;
 
 export async function acquireOwnership(path: string, since: number): Promise<OwnershipLock> {
   const { tryLock } = await loadLocks();
-  const file = join(path, "owner.lock");
+  const file = lockFile(path);
   const fd = openSync(file, constants.O_RDWR | constants.O_CREAT, 0o644);
   try {
-    if (!tryLock(fd, LOCKED_BYTE, 1)) throw new PartitionLockedError(path, readOwner(file));
+    if (!tryLock(fd, LOCKED_BYTE, 1)) throw new PartitionLockedError(path, ownerOf(path));
     const owner = { pid: process.pid, host: hostname(), since };
     ftruncateSync(fd, 0);
     writeSync(fd, `${JSON.stringify(owner)}\n`, 0);
@@ -43,10 +43,12 @@ export async function acquireOwnership(path: string, since: number): Promise<Own
   }
 }
 
-/** `undefined` for the instant between an owner's first lock and its name. */
-function readOwner(file: string): OwnerName | undefined {
+const lockFile = (path: string): string => join(path, "owner.lock");
+
+/** Who owns the partition, or did last. `undefined` for the instant between an owner's first lock and its name. */
+export function ownerOf(path: string): OwnerName | undefined {
   try {
-    const owner = JSON.parse(readFileSync(file, "utf8")) as Partial<OwnerName>;
+    const owner = JSON.parse(readFileSync(lockFile(path), "utf8")) as Partial<OwnerName>;
     const { pid, host, since } = owner;
     if (typeof pid !== "number" || typeof host !== "string" || typeof since !== "number") return undefined;
     return { pid, host, since };
