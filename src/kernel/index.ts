@@ -92,7 +92,6 @@ export type {
   SnapshotStore,
   SubscribeOptions,
   TimerRow,
-  UnreadableHeader,
 } from "./store/index.js";
 export {
   LmdbEventStore,

@@ -15,6 +15,5 @@ export type {
   SnapshotStore,
   SubscribeOptions,
   TimerRow,
-  UnreadableHeader,
 } from "./spi.js";
 export type { ListenerErrorHandler } from "./subscribers.js";
