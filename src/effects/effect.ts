@@ -1,25 +1,20 @@
 // Effects: what touches the world, registered by id and run under the ring.
 
-import { type FailureChannels, HeddleError, type TaskKind, TypedFailure } from "../kernel/index.js";
+import {
+  type FailureChannels,
+  HeddleError,
+  type StepHandlerContext,
+  type TaskKind,
+  TypedFailure,
+} from "../kernel/index.js";
 
 export type EffectKind = "tool" | "llm" | "human" | "a2a";
 
-/** What an effect is told about the call it serves. */
-export interface EffectContext {
-  readonly executionId: string;
-  readonly workflowId: string;
-  readonly stepId: string;
+/** What an effect is told about the call it serves: what a handler is told, and under which name it was found. */
+export interface EffectContext extends StepHandlerContext {
   /** The id the effect is found under: the task's toolId, or else its own id. */
   readonly toolId: string;
   readonly taskKind: TaskKind;
-  /** 1 for the first attempt; higher after a failure or a crash. */
-  readonly attempt: number;
-  /** The same for every attempt of one issue of a step. */
-  readonly idempotencyKey: string;
-  /** Aborted when the execution is cancelled, the attempt times out, or the runtime closes. */
-  readonly signal: AbortSignal;
-  /** Records a domain event in the execution's log. */
-  readonly emit: (eventType: string, payload: unknown) => void;
 }
 
 export interface EffectOptions {

@@ -120,7 +120,7 @@ export class InlineExecutor implements EffectExecutor {
   /** A failure on a declared channel with a valid payload is recorded as such; any other degrades to a plain one. */
   #failedOnChannel(invocation: Invocation, failure: TypedFailure): Outcome {
     const { task } = invocation;
-    const effect = task.handler ? undefined : this.#effects.find(task.toolId ?? task.id);
+    const effect = task.handler ? undefined : this.#effects.find(invocation.toolId);
     const channels: FailureChannels = { ...effect?.errors, ...task.errors };
     try {
       const schema = Object.hasOwn(channels, failure.channel) ? channels[failure.channel] : undefined;

@@ -17,8 +17,8 @@ export interface StepHandlerContext {
   readonly idempotencyKey: string;
   /** Aborted when the execution is cancelled, the attempt times out, or the runtime closes. */
   readonly signal: AbortSignal;
-  /** Records a domain event in the execution's log. */
-  emit(eventType: string, payload: unknown): void;
+  /** Records a domain event in the execution's log. Usable detached from its context. */
+  readonly emit: (eventType: string, payload: unknown) => void;
 }
 
 /**
