@@ -1,12 +1,14 @@
 // Question: one row of the bench, and how much effort to spend on it.
 
-import type { Budget } from "./duel.js";
+import type { Budget, Sample } from "./duel.js";
 import type { Row } from "./report.js";
 
 export interface Question {
   /** Also the row's id. Stable: `--compare` matches by it. */
   readonly id: string;
   ask(effort: Effort): Promise<Row>;
+  /** For questions whose sides are measured in processes of their own: how one of those takes its samples. */
+  sampler?(side: "ours" | "theirs", effort: Effort): Promise<() => Promise<Sample>>;
 }
 
 export type Effort = "full" | "quick";

@@ -3,6 +3,7 @@
 import { auditHoldings, auditReceipts, auditRecorded, idleCommitsOf } from "./audit.js";
 import { duel, type Measured, type Sample } from "./duel.js";
 import { load } from "./load.js";
+import { openOwnProcess } from "./own-process.js";
 import { quantile } from "./quantile.js";
 import { type ByEffort, type Question, SAMPLES_OF_MANY } from "./question.js";
 import { type Figures, ratioOf } from "./report.js";
@@ -40,32 +41,36 @@ export function rateQuestion(question: RateQuestion): Question {
   return {
     id,
     async ask(effort) {
+      const ours = openOwnProcess<RateSample>({ question: id, side: "ours", effort });
+      const theirs = openOwnProcess<RateSample>({ question: id, side: "theirs", effort });
+      try {
+        const outcome = await duel(ours.sample, theirs.sample, "rate", SAMPLES_OF_MANY[effort]);
+        return {
+          id,
+          unit,
+          sync,
+          inFlight,
+          rounds: outcome.rounds.length,
+          heddle: figures(
+            heddle,
+            outcome.ours,
+            outcome.rounds.map((round) => round.ours),
+          ),
+          against: figures(
+            against,
+            outcome.theirs,
+            outcome.rounds.map((round) => round.theirs),
+          ),
+          ratio: ratioOf(outcome.ratio),
+        };
+      } finally {
+        await Promise.all([ours.end(), theirs.end()]);
+      }
+    },
+    sampler(side, effort) {
       const executions = question.executions[effort];
       const workload = { executions, inFlight, steps, unitsEach: unit === "steps/s" ? steps : 1 };
-      const { ours, theirs, ratio, rounds } = await duel(
-        await rateSampler(heddle, workload),
-        await rateSampler(against, workload),
-        "rate",
-        SAMPLES_OF_MANY[effort],
-      );
-      return {
-        id,
-        unit,
-        sync,
-        inFlight,
-        rounds: rounds.length,
-        heddle: figures(
-          heddle,
-          ours,
-          rounds.map((round) => round.ours),
-        ),
-        against: figures(
-          against,
-          theirs,
-          rounds.map((round) => round.theirs),
-        ),
-        ratio: ratioOf(ratio),
-      };
+      return rateSampler(side === "ours" ? heddle : against, workload);
     },
   };
 }

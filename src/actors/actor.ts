@@ -10,6 +10,7 @@
 
 import type { Outcome } from "../effects/index.js";
 import {
+  appended,
   checkEventName,
   type DecideOptions,
   type Decider,
@@ -26,6 +27,7 @@ import {
   HeddleError,
   isTerminal,
   isThenable,
+  LeanMap,
   type LogRecord,
   type OpenStep,
   type OutcomeEvent,
@@ -37,9 +39,9 @@ import {
 } from "../kernel/index.js";
 import { checkResumePayload, chooseGate } from "./gate.js";
 import { type EventSink, InFlight } from "./in-flight.js";
-import type { Message, Reply, ResumeRequest } from "./messages.js";
+import { type Message, type Reply, type ResumeRequest, rejectMessage } from "./messages.js";
 import { retryDelay } from "./retry.js";
-import { type Standing, setAsideError } from "./watchers.js";
+import { type Standing, setAsideError, standingOf } from "./watchers.js";
 
 /** What an actor needs of its surroundings; one object serves all actors of a partition. */
 export interface ActorHost {
@@ -71,7 +73,7 @@ const NONE: readonly never[] = [];
 
 /** What the present pass has gathered so far. Most passes touch little of it, and there are very many. */
 class Draft {
-  readonly events: ExecutionEvent[] = [];
+  events: ExecutionEvent[] | undefined;
   dispatches: InFlight[] | undefined;
   replies: Reply<void>[] | undefined;
   closedResumes: ClosedResume[] | undefined;
@@ -92,8 +94,9 @@ export class Actor implements FlowRunHost, EventSink {
   readonly flowId: string;
   readonly flowVersion: string;
   readonly createdAt: number;
-  readonly mailbox: Message[] = [];
-  #inFlight: Map<string, InFlight> | undefined;
+  /** Messages to handle, the next one first. */
+  #mailbox: Message[] | undefined;
+  #inFlight: LeanMap<InFlight> | undefined;
   /** How it stands, durable or not. */
   status: FiledStatus;
   aside: SetAside | undefined;
@@ -139,7 +142,7 @@ export class Actor implements FlowRunHost, EventSink {
     this.aside = header.aside;
     this.#nextSequence = header.sequence + 1;
     this.#reported = header.aside?.message;
-    this.durable = { status: header.status, atGate: false, aside: header.aside };
+    this.durable = standingOf(header.status, false, header.aside);
   }
 
   /** Whether its log has to be restored before it can handle a message. */
@@ -147,9 +150,25 @@ export class Actor implements FlowRunHost, EventSink {
     return this.#run === undefined && this.aside === undefined && !isTerminal(this.status);
   }
 
+  /** Takes a message in, to be handled in one of the next passes. */
+  post(message: Message): void {
+    this.#mailbox = appended(this.#mailbox, message);
+    this.#host.enqueue(this);
+  }
+
+  get hasMail(): boolean {
+    return this.#mailbox !== undefined && this.#mailbox.length > 0;
+  }
+
+  /** Tells those who wait for an answer to a message that none was handled. */
+  rejectMail(error: HeddleError): void {
+    for (const message of this.#mailbox ?? NONE) rejectMessage(message, error);
+    this.#mailbox = undefined;
+  }
+
   /** Nothing to do and nothing on the way: it may leave memory. */
   get idle(): boolean {
-    return this.mailbox.length === 0 && !this.#inFlight?.size && this.quiescent;
+    return !this.hasMail && !this.#inFlight?.size && this.quiescent;
   }
 
   /** Everything it did is durable, no pass has it in hand, and nothing is to come that only its present run can hear. */
@@ -163,6 +182,7 @@ export class Actor implements FlowRunHost, EventSink {
     this.answerWhenDurable(reply);
     this.recent = [];
     this.#openRun([started]);
+    this.#live = true; // nothing of it can have been in flight before
   }
 
   /** Takes up the log of an execution that was not in memory. */
@@ -243,26 +263,26 @@ export class Actor implements FlowRunHost, EventSink {
       return true;
     }
     if (run?.replaying) return run.deliverRecorded(now);
-    const message = this.mailbox.shift();
+    const message = this.#mailbox?.shift();
     return message !== undefined && this.#handle(message, now);
   }
 
   /** Gathers what the flow did. Returns whether there is more to advance. */
   settle(now: number): boolean {
     const run = this.#run;
-    if (!run) return this.mailbox.length > 0;
+    if (!run) return this.hasMail;
     run.endTurn();
     if (run.phase.kind === "diverged") {
       const { code, message } = run.phase.error;
       this.setAside({ code, message });
-      return this.mailbox.length > 0;
+      return this.hasMail;
     }
     if (run.replaying) return true;
     if (run.phase.kind === "open") {
       if (!this.#live) this.#enterLive(run, now);
       this.status = run.parked ? "suspended" : "running";
     } else if (!isTerminal(this.status)) this.#finish(run);
-    return this.mailbox.length > 0;
+    return this.hasMail;
   }
 
   /** Files the execution as one that cannot run here. Its log stays as it is; whoever waits for it is told. */
@@ -296,14 +316,9 @@ export class Actor implements FlowRunHost, EventSink {
     const created = this.#filed === undefined;
     const refile = this.#filed !== this.status || this.aside ? { from: this.#filed } : undefined;
     this.#filed = this.status;
-    const record =
-      events.length > 0
-        ? { sequence: this.#nextSequence - events.length, timestamp: now, events }
-        : undefined;
-    if (record && this.recent) {
-      if (this.#nextSequence > RECENT_EVENTS_MAX) this.recent = undefined;
-      else this.recent.push(record);
-    }
+    const record = events && { sequence: this.#nextSequence - events.length, timestamp: now, events };
+    if (record && this.recent)
+      this.recent = this.#nextSequence > RECENT_EVENTS_MAX ? undefined : appended(this.recent, record);
     return {
       actor: this,
       standing: this.standing,
@@ -335,7 +350,7 @@ export class Actor implements FlowRunHost, EventSink {
 
   /** How it stands, as far as it has got; durable once the move that brought it here is. */
   get standing(): Standing {
-    return { status: this.status, atGate: this.#atGate(), aside: this.aside };
+    return standingOf(this.status, this.#atGate(), this.aside);
   }
 
   #atGate(): boolean {
@@ -380,7 +395,7 @@ export class Actor implements FlowRunHost, EventSink {
 
   #onSettled(stepId: string, attempt: number, outcome: Outcome, now: number): boolean {
     if (this.#inFlight?.get(stepId)?.attempt !== attempt) return false; // A3
-    this.#inFlight?.delete(stepId);
+    this.#inFlight.delete(stepId);
     const step = this.#run?.openStep(stepId);
     if (!step) return false;
     switch (outcome.kind) {
@@ -485,7 +500,10 @@ export class Actor implements FlowRunHost, EventSink {
     if (isTerminal(this.status) && this.status !== "cancelled") {
       // That it has ended is an answer too, so it waits until the end is durable.
       const error = endedError(this.id, this.status);
-      this.answerWhenDurable({ resolve: () => reply.reject(error), reject: reply.reject });
+      this.answerWhenDurable({
+        resolve: () => reply.reject(error),
+        reject: (failure) => reply.reject(failure),
+      });
       return;
     }
     if (this.aside?.code === "RECORD_UNREADABLE") {
@@ -508,8 +526,7 @@ export class Actor implements FlowRunHost, EventSink {
     const run = this.#run;
     const answer = (event: EventOf<"DECISION_RECORDED" | "DECISION_FAILED">): void => {
       if (this.#run !== run) return; // the run was dropped; a replay asks again
-      this.mailbox.push({ kind: "decided", event });
-      this.#host.enqueue(this);
+      this.post({ kind: "decided", event });
     };
     const decided = (choice: unknown): void => {
       try {
@@ -595,21 +612,15 @@ export class Actor implements FlowRunHost, EventSink {
   /** Prepares an attempt; the partition dispatches it once what led to it is durable. */
   requestEffect(step: OpenStep): void {
     const attempt = new InFlight(this.id, this.flowId, step, this);
-    (this.#inFlight ??= new Map()).set(step.stepId, attempt);
-    (this.#change().dispatches ??= []).push(attempt);
+    (this.#inFlight ??= new LeanMap()).set(step.stepId, attempt);
+    const draft = this.#change();
+    draft.dispatches = appended(draft.dispatches, attempt);
   }
 
   /** Records a domain event of an attempt under way; the attempt may be over by then, and the event void. */
   emitFrom({ stepId, attempt }: InFlight, name: string, payload: unknown): void {
     checkEventName("event type", name);
-    this.mailbox.push({
-      kind: "effectEvent",
-      stepId,
-      attempt,
-      name,
-      payload: toWire(payload, this.#host.limits),
-    });
-    this.#host.enqueue(this);
+    this.post({ kind: "effectEvent", stepId, attempt, name, payload: toWire(payload, this.#host.limits) });
   }
 
   #retry(event: EventOf<"STEP_RETRIED">): void {
@@ -625,12 +636,14 @@ export class Actor implements FlowRunHost, EventSink {
   }
 
   append(event: ExecutionEvent): void {
-    this.#change().events.push(event);
+    const draft = this.#change();
+    draft.events = appended(draft.events, event);
     this.#nextSequence++;
   }
 
   answerWhenDurable(reply: Reply<void>): void {
-    (this.#change().replies ??= []).push(reply);
+    const draft = this.#change();
+    draft.replies = appended(draft.replies, reply);
   }
 
   #change(): Draft {
@@ -640,7 +653,7 @@ export class Actor implements FlowRunHost, EventSink {
 
   /** Whether a due timer is among the messages that wait. */
   #isTimerHere(wakeAt: number, timerId: string): boolean {
-    return this.mailbox.some(
+    return (this.#mailbox ?? NONE).some(
       (message) => message.kind === "timerDue" && message.wakeAt === wakeAt && message.timerId === timerId,
     );
   }

@@ -284,8 +284,7 @@ export class Intake {
   }
 
   #hand(actor: Actor, message: Message): void {
-    actor.mailbox.push(message);
-    this.#host.enqueue(actor);
+    actor.post(message);
   }
 }
 

@@ -33,8 +33,8 @@ export interface ResumeRequest {
 
 /** The two ways a caller hears back; called after the commit its answer depends on. */
 export interface Reply<T> {
-  readonly resolve: (value: T) => void;
-  readonly reject: (error: unknown) => void;
+  resolve(value: T): void;
+  reject(error: unknown): void;
 }
 
 /** Tells whoever sent the message, if anybody waits for an answer to it. */

@@ -33,7 +33,7 @@ import { explainClosedGate } from "./closed-gate.js";
 import type { FlowRegistry } from "./flow-registry.js";
 import type { InFlight } from "./in-flight.js";
 import { Intake, type IntakeHost, type StartRequest, unknownExecution } from "./intake.js";
-import { type Message, type Reply, type ResumeRequest, rejectMessage } from "./messages.js";
+import { type Message, type Reply, type ResumeRequest } from "./messages.js";
 import type { Observer } from "./observer.js";
 import { quiet } from "./quiet.js";
 import { Residency } from "./residency.js";
@@ -140,8 +140,7 @@ export class Partition implements IntakeHost {
     if ((message.kind === "resume" || message.kind === "cancel") && this.#refuses(message.reply)) return;
     const actor = this.#actors.get(executionId);
     if (actor) {
-      actor.mailbox.push(message);
-      this.enqueue(actor);
+      actor.post(message);
     } else {
       this.#intake.send(executionId, message);
       this.#wake();
@@ -217,7 +216,7 @@ export class Partition implements IntakeHost {
     const actor = this.#actors.get(request.executionId);
     const answer = (): void => this.#attach(request);
     // Whoever took the id in this very pass becomes durable with it, not before.
-    if (actor?.changed) actor.answerWhenDurable({ resolve: answer, reject: reply.reject });
+    if (actor?.changed) actor.answerWhenDurable({ resolve: answer, reject: (error) => reply.reject(error) });
     else answer();
   }
 
@@ -390,7 +389,7 @@ export class Partition implements IntakeHost {
       for (const attempt of move.dispatches) this.#dispatch(actor, attempt);
       for (const reply of move.replies) reply.resolve();
       for (const { request, reply } of move.closedResumes) this.answerClosedResume(actor.id, request, reply);
-      if (this.#watchers.has(actor.id)) this.#notify(actor, move);
+      if (this.#watchers.await(actor.id, move.standing)) this.#notify(actor, move);
       if (move.record && this.#states.isCheckpoint(move.record.sequence, move.header.sequence))
         this.#checkpoint(actor);
       this.#retire(actor);
@@ -412,8 +411,7 @@ export class Partition implements IntakeHost {
     this.#attempts++;
     this.#executor.dispatch(attempt, (outcome: Outcome) => {
       this.#attempts--;
-      actor.mailbox.push({ kind: "settled", stepId, attempt: number, outcome });
-      this.enqueue(actor);
+      actor.post({ kind: "settled", stepId, attempt: number, outcome });
       this.#checkDrained();
     });
   }
@@ -433,6 +431,7 @@ export class Partition implements IntakeHost {
 
   /** Tells watchers how an execution stands that has nothing under way. */
   #tell(executionId: string, standing: Standing): void {
+    if (!this.#watchers.await(executionId, standing)) return;
     this.#watchers.notify({ executionId, standing, last: undefined, state: () => this.state(executionId) });
   }
 
@@ -470,7 +469,7 @@ export class Partition implements IntakeHost {
     if (actor.idle && (isTerminal(actor.status) || actor.aside)) {
       this.#actors.delete(actor.id);
     } else if (this.#maxResident === 0) {
-      if (!actor.quiescent || actor.mailbox.length > 0) return;
+      if (!actor.quiescent || actor.hasMail) return;
       actor.dropRun();
       if (actor.idle) this.#actors.delete(actor.id);
     } else if (actor.idle) {
@@ -515,7 +514,7 @@ export class Partition implements IntakeHost {
     this.#generation++;
     for (const actor of this.#actors.values()) {
       actor.abortAttempts(error);
-      for (const message of actor.mailbox) rejectMessage(message, error);
+      actor.rejectMail(error);
       actor.dropDraft(error);
       actor.dropRun();
     }
@@ -597,7 +596,7 @@ function settleGuarded(actor: Actor, now: number): boolean {
     return actor.settle(now);
   } catch (error) {
     actor.setAsideBy(error);
-    return actor.mailbox.length > 0;
+    return actor.hasMail;
   }
 }
 

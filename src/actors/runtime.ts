@@ -144,7 +144,7 @@ export class ExecutionRuntime implements HandleHost {
     input: NoInfer<TIn>,
     options: StartOptions = {},
   ): Promise<ExecutionHandle<TOut>> {
-    const started = new Deferred<ExecutionHandle<TOut>>();
+    const starting = new Starting<TOut>(this);
     try {
       const fresh = options.executionId === undefined;
       const executionId = fresh ? this.#newId() : options.executionId;
@@ -155,17 +155,19 @@ export class ExecutionRuntime implements HandleHost {
         fresh,
         flow: registered,
         input: this.#inputToWire(registered, input),
-        reply: {
-          resolve: () => started.resolve(new RuntimeHandle<TOut>(executionId, this)),
-          reject: (error) => started.reject(error),
-        },
+        reply: starting,
       };
+      starting.executionId = executionId;
       if (this.#phase.kind === "open") this.#partitionFor(executionId).start(request);
-      else this.#owner(executionId).then((partition) => partition.start(request), request.reply.reject);
+      else
+        this.#owner(executionId).then(
+          (partition) => partition.start(request),
+          (error: unknown) => starting.reject(error),
+        );
     } catch (error) {
-      started.reject(error);
+      starting.reject(error);
     }
-    return started.promise;
+    return starting.promise;
   }
 
   #inputToWire({ definition }: RegisteredFlow, input: unknown): Wire {
@@ -276,6 +278,29 @@ export class ExecutionRuntime implements HandleHost {
   #partitionFor(executionId: string): Partition {
     if (this.#phase.kind === "closed") throw closedError();
     return this.#partitions[partitionOf(executionId, this.#partitions.length)]!;
+  }
+}
+
+/** A start on its way: hears from the partition, answers the caller. */
+class Starting<TOut> implements Reply<void> {
+  executionId = "";
+  readonly #host: HandleHost;
+  readonly #deferred = new Deferred<ExecutionHandle<TOut>>();
+
+  constructor(host: HandleHost) {
+    this.#host = host;
+  }
+
+  get promise(): Promise<ExecutionHandle<TOut>> {
+    return this.#deferred.promise;
+  }
+
+  resolve(): void {
+    this.#deferred.resolve(new RuntimeHandle<TOut>(this.executionId, this.#host));
+  }
+
+  reject(error: unknown): void {
+    this.#deferred.reject(error);
   }
 }
 

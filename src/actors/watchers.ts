@@ -22,6 +22,15 @@ export interface Standing {
   readonly aside: SetAside | undefined;
 }
 
+// There are few, and one is asked for with every commit of every execution.
+const STANDINGS: { [S in FiledStatus]?: Standing } = {};
+
+export function standingOf(status: FiledStatus, atGate: boolean, aside: SetAside | undefined): Standing {
+  if (atGate || aside) return { status, atGate, aside };
+  STANDINGS[status] ??= Object.freeze({ status, atGate, aside });
+  return STANDINGS[status];
+}
+
 /** What became durable, and where a watcher finds what it waited for. */
 export interface News {
   readonly executionId: string;
@@ -102,8 +111,10 @@ export class Watchers {
     return watcher.promise;
   }
 
-  has(executionId: string): boolean {
-    return this.#waiting.has(executionId);
+  /** Whether somebody's wait is over when the execution stands so. Asked for each commit; most answers are no. */
+  await(executionId: string, standing: Standing): boolean {
+    const waiting = this.#waiting.get(executionId);
+    return waiting !== undefined && waiting.some((watcher) => isOver(watcher.awaited, standing));
   }
 
   /** Tells those whose wait is over. */
@@ -112,11 +123,10 @@ export class Watchers {
     const waiting = this.#waiting.get(executionId);
     if (!waiting) return;
     const rest = waiting.filter((watcher) => !isOver(watcher.awaited, standing));
-    if (rest.length === waiting.length) return;
     if (rest.length === 0) this.#waiting.delete(executionId);
     else this.#waiting.set(executionId, rest);
     for (const watcher of waiting) {
-      if (rest.includes(watcher)) continue;
+      if (!isOver(watcher.awaited, standing)) continue;
       try {
         if (standing.aside) watcher.reject(setAsideError(executionId, standing.aside));
         else watcher.tell(news);

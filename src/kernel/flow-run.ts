@@ -19,6 +19,7 @@ import type { EventOf, ExecutionEvent, PatchOperation } from "./events.js";
 import type { RegisteredFlow } from "./flow.js";
 import { contextMisused, foreignAwait, gateTimedOut, idReused, typedFailure } from "./flow-errors.js";
 import { checkId } from "./ids.js";
+import { LeanMap } from "./lean-map.js";
 import { isOutcome, type OutcomeEvent, Recording, type RetryListener } from "./recording.js";
 import { checkEventName, checkText, dueTime, matchesRequest } from "./request.js";
 import { parseWith } from "./schema.js";
@@ -117,7 +118,7 @@ export class FlowRun implements RetryListener {
   readonly #entropy: Entropy;
   readonly #limits: ValueLimits;
   readonly #host: FlowRunHost;
-  readonly #steps = new Map<string, StepEntry>();
+  readonly #steps = new LeanMap<StepEntry>();
   // Most flows open no gate and decide nothing, so these are made when first needed.
   #gates: Map<string, OpenGate> | undefined;
   #gateCounts: Map<string, number> | undefined;

@@ -43,6 +43,7 @@ export {
   RESERVED_EVENT_NAMES,
   type TaskKind,
 } from "./events.js";
+export { appended } from "./exact-list.js";
 export { CURRENT_FLAGS } from "./flags.js";
 export {
   defineFlow,
@@ -64,6 +65,7 @@ export {
 } from "./flow-run.js";
 export { fold } from "./fold.js";
 export { checkId, createIdSource, type FillRandom, ID_BYTES_MAX, partitionOf } from "./ids.js";
+export { LeanMap } from "./lean-map.js";
 export type { OutcomeEvent } from "./recording.js";
 export { checkEventName } from "./request.js";
 export { describeIssues, issuesOf, parseSync, parseWith, type Schema } from "./schema.js";

@@ -7,7 +7,7 @@
 // R2  Any bytes at all decode to a wire or throw RECORD_UNREADABLE, in time and memory linear in their number.
 // R3  Decoded bytes lie in memory of their own, never in a page of the database.
 
-import { addExtension, Packr } from "msgpackr";
+import { addExtension, Packr, REUSE_BUFFER_MODE } from "msgpackr";
 import { HeddleError } from "../errors.js";
 import { checkRecord } from "./check-record.js";
 import { Special, type Wire } from "./special.js";
@@ -36,15 +36,28 @@ const packer = new Packr({
 const LARGE_BYTES = 64 * 1024;
 const BLOCK_BYTES = 8 * 1024;
 
+/** A record where the packer put it: from `start` to `end` of a block of memory, which begins at its own offset 0. */
+export interface PackedInPlace extends Uint8Array {
+  readonly start: number;
+  readonly end: number;
+}
+
 /**
- * The bytes of a record. They may share a block of memory with other small records, and are never written again.
+ * Packs a record without making a view of its bytes. `start` and `end` are those of this record until the next is
+ * packed; the bytes are never written again.
  */
-export function packRecord(body: Wire): Uint8Array {
-  const bytes = packer.pack(body);
+export function packInPlace(body: Wire): PackedInPlace {
+  const block = packer.pack(body, REUSE_BUFFER_MODE) as Buffer & PackedInPlace;
   // The packer would go on in the block that it made for this record, several times as large, and every small record
   // in it would keep all of it alive.
-  if (bytes.length > LARGE_BYTES) packer.useBuffer(Buffer.allocUnsafeSlow(BLOCK_BYTES));
-  return bytes;
+  if (block.end - block.start > LARGE_BYTES) packer.useBuffer(Buffer.allocUnsafeSlow(BLOCK_BYTES));
+  return block;
+}
+
+/** The bytes of a record. They may share a block of memory with other small records, and are never written again. */
+export function packRecord(body: Wire): Uint8Array {
+  const block = packInPlace(body);
+  return block.subarray(block.start, block.end);
 }
 
 export function unpackRecord(bytes: Uint8Array): Wire {

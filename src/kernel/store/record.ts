@@ -11,14 +11,13 @@ const HEADER_VERSION = 1;
 const SNAPSHOT_VERSION = 1;
 
 /** `[version, timestamp, row, row, ...]`; the sequence of the first event is the key's business. */
-export function encodeRecord(record: LogRecord): Uint8Array {
-  const { timestamp, events } = record;
+export function recordToWire({ timestamp, events }: LogRecord): Wire {
   // Of its exact length, like the rows in it.
   const stored = Array<unknown>(events.length + 2);
   stored[0] = EVENT_SCHEMA_VERSION;
   stored[1] = timestamp;
   for (let i = 0; i < events.length; i++) stored[i + 2] = eventToRow(events[i]!);
-  return packRecord(stored as Wire[]);
+  return stored as Wire[];
 }
 
 export function decodeRecord(sequence: number, bytes: Uint8Array): LogRecord {
@@ -29,11 +28,11 @@ export function decodeRecord(sequence: number, bytes: Uint8Array): LogRecord {
 }
 
 /** `[version, id, flowId, flowVersion, sequence, createdAt, updatedAt, code, message]`; the last two only when set aside. */
-export function encodeHeader(header: ExecutionHeader): Uint8Array {
+export function headerToWire(header: ExecutionHeader): Wire {
   const { id, flowId, flowVersion, sequence, createdAt, updatedAt, aside } = header;
   const stored = [HEADER_VERSION, id, flowId, flowVersion, sequence, createdAt, updatedAt];
   if (aside) stored.push(aside.code, aside.message);
-  return packRecord(stored);
+  return stored;
 }
 
 export function decodeHeader(status: FiledStatus, key: number, bytes: Uint8Array): ExecutionHeader {

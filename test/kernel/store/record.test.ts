@@ -3,7 +3,7 @@ import { open } from "lmdb";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { packRecord } from "../../../src/kernel/codec/index.js";
 import { LmdbEventStore } from "../../../src/kernel/store/index.js";
-import { decodeHeader, decodeRecord, encodeHeader, encodeRecord } from "../../../src/kernel/store/record.js";
+import { decodeHeader, decodeRecord, headerToWire, recordToWire } from "../../../src/kernel/store/record.js";
 import { ScriptedExecution } from "../../../src/testing/scripted-execution.js";
 import { type TemporaryDirectory, temporaryDirectory } from "./temporary-directory.js";
 
@@ -12,13 +12,13 @@ const { record } = execution.start({ n: 1n, when: new Date(9) });
 
 describe("a stored record", () => {
   it("comes back as it was", () => {
-    expect(decodeRecord(0, encodeRecord(record!))).toEqual(record);
+    expect(decodeRecord(0, packRecord(recordToWire(record!)))).toEqual(record);
     const { header } = execution;
-    expect(decodeHeader("running", 7, encodeHeader(header))).toEqual(header);
+    expect(decodeHeader("running", 7, packRecord(headerToWire(header)))).toEqual(header);
     const aside = { code: "FLOW_UNKNOWN", message: "no such flow" };
-    expect(decodeHeader("setAside", 7, encodeHeader({ ...header, status: "setAside", aside })).aside).toEqual(
-      aside,
-    );
+    expect(
+      decodeHeader("setAside", 7, packRecord(headerToWire({ ...header, status: "setAside", aside }))).aside,
+    ).toEqual(aside);
   });
 
   it.each([
@@ -30,7 +30,7 @@ describe("a stored record", () => {
     ["no timestamp", packRecord([1, "now", [1, "flow", "1", null, []]])],
     ["a kind of event nobody knows", packRecord([1, 5, [999]])],
     ["an event that is no list", packRecord([1, 5, "event"])],
-    ["half of itself", encodeRecord(record!).subarray(0, 9)],
+    ["half of itself", packRecord(recordToWire(record!)).subarray(0, 9)],
   ])("is unreadable when it is %s", (_what, bytes) => {
     expect(() => decodeRecord(0, bytes)).toThrow(expect.objectContaining({ code: "RECORD_UNREADABLE" }));
   });

@@ -10,11 +10,12 @@
 import { checkBatch } from "../batch-check.js";
 import { storeClosed } from "../commit-failure.js";
 import { PartitionReads } from "../partition-reads.js";
-import { encodeHeader, encodeRecord } from "../record.js";
+import { headerToWire, recordToWire } from "../record.js";
 import type { PartitionRows } from "../rows.js";
 import type { CommitBatch, PartitionLog } from "../spi.js";
 import type { Subscribers } from "../subscribers.js";
 import { viewEnvironment } from "./environment.js";
+import { valueInPlace } from "./in-place.js";
 import { idKey, keyToBytes, timerKey, writeHeaderKey, writeLogKey } from "./keys.js";
 import type { Tables } from "./lmdb-rows.js";
 import { putOwner } from "./owner-row.js";
@@ -87,12 +88,13 @@ function putAll({ id: ids, header: headers, log, timer: timers }: Tables, { exec
     const { header, created, refile, record, arm, disarm } = executions[i]!;
     const { key, id, status } = header;
     if (created) void ids.put(idKey(id), keyToBytes(key));
-    if (record) void log.put(writeLogKey(logKeyBytes, key, record.sequence), encodeRecord(record));
+    if (record)
+      void log.put(writeLogKey(logKeyBytes, key, record.sequence), valueInPlace(recordToWire(record)));
     if (refile) {
       const { from } = refile;
       if (from !== undefined && from !== status)
         void headers.remove(writeHeaderKey(headerKeyBytes, from, key));
-      void headers.put(writeHeaderKey(headerKeyBytes, status, key), encodeHeader(header));
+      void headers.put(writeHeaderKey(headerKeyBytes, status, key), valueInPlace(headerToWire(header)));
     }
     for (let j = 0; j < disarm.length; j++) {
       const timer = disarm[j]!;

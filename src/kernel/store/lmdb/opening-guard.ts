@@ -6,8 +6,8 @@
 //
 // G1  A commit holds the lock alone, from before its first operation until LMDB has answered for all of it.
 // G2  An opening shares the lock with other openings. It lasts milliseconds.
-// G3  Whoever waits for an opening holds the turn meanwhile, and a commit takes the turn before the lock: a busy owner
-//     lets readers in.
+// G3  Whoever waits for an opening holds the turn meanwhile, and one commit in eight takes the turn before the lock: a
+//     busy owner lets readers in. (A lock is a system call, and a commit is too short to make many.)
 // G4  The operating system gives the lock back when a process dies. A reader that is stopped in the middle of opening
 //     holds up the owner's commits until it goes on or is ended: waiting loses nothing, going ahead may. Past an owner
 //     that is stopped in the middle of a commit a reader does go ahead: what is stopped commits nothing.
@@ -23,8 +23,12 @@ import { type OwnerName, ownerOf } from "./ownership.js";
 type Locks = typeof import("fs-native-extensions");
 
 const require = createRequire(import.meta.url);
-// Loaded by the first opening, like lmdb itself.
-const locks = (): Locks => require("fs-native-extensions") as Locks;
+// Loaded by the first opening, like lmdb itself. Kept here: to ask `require` again costs as much as the locks do.
+let loaded: Locks | undefined;
+const locks = (): Locks => {
+  loaded ??= require("fs-native-extensions") as Locks;
+  return loaded;
+};
 
 const lockOf = (path: string): string => join(path, "opening.lock");
 const turnOf = (path: string): string => join(path, "opening.turn");
@@ -33,6 +37,7 @@ const turnOf = (path: string): string => join(path, "opening.turn");
 export class OpeningGuard {
   readonly #lock: number;
   readonly #turn: number;
+  #commits = 0;
   #isClosed = false;
 
   constructor(path: string) {
@@ -41,7 +46,17 @@ export class OpeningGuard {
     this.#turn = openSync(turnOf(path), flags, 0o644);
   }
 
-  async enter(): Promise<void> {
+  /** Resolves when it may be written; undefined when that is at once, as nearly always. */
+  enter(): Promise<void> | undefined {
+    const { tryLock } = locks();
+    if (this.#commits++ % COMMITS_A_TURN !== 0) return tryLock(this.#lock) ? undefined : this.#enterInTurn();
+    if (!tryLock(this.#turn)) return this.#enterInTurn();
+    const isIn = tryLock(this.#lock);
+    locks().unlock(this.#turn);
+    return isIn ? undefined : this.#enterInTurn();
+  }
+
+  async #enterInTurn(): Promise<void> {
     await take(this.#turn); // G3
     await take(this.#lock); // G1
     locks().unlock(this.#turn);
@@ -58,6 +73,8 @@ export class OpeningGuard {
     closeSync(this.#turn);
   }
 }
+
+const COMMITS_A_TURN = 8;
 
 // Not the waiting call of the library: it ends the process when a thread is terminated while it waits.
 async function take(fd: number): Promise<void> {

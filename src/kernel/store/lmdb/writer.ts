@@ -84,7 +84,8 @@ export class Writer {
 
   /** Nobody opens the environment while it is written to: see opening-guard.ts. */
   async #guarded(task: () => Promise<void>): Promise<void> {
-    await this.#guard.enter();
+    const waiting = this.#guard.enter();
+    if (waiting) await waiting;
     try {
       await task();
     } finally {

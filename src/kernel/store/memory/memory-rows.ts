@@ -1,8 +1,9 @@
 // The rows of one partition in memory. Records and headers are kept packed: reading them back decodes the same bytes an
 // LMDB partition would hold, so nothing a program does to a value it was given reaches the log.
 
+import { packRecord } from "../../codec/index.js";
 import type { FiledStatus } from "../../status.js";
-import { decodeHeader, decodeRecord, encodeHeader, encodeRecord } from "../record.js";
+import { decodeHeader, decodeRecord, headerToWire, recordToWire } from "../record.js";
 import { type FiledHeader, filedHeader, type PartitionRows } from "../rows.js";
 import type { ExecutionCommit, ExecutionHeader, LogRecord, TimerRow } from "../spi.js";
 import { SortedList } from "./sorted-list.js";
@@ -32,8 +33,8 @@ export class MemoryRows implements PartitionRows {
   /** Packs a commit. The function it returns puts it in place, and cannot fail. */
   prepare({ header, created, refile, record, arm, disarm }: ExecutionCommit): () => void {
     const { key, id, status } = header;
-    const stored = record && { sequence: record.sequence, bytes: kept(encodeRecord(record)) };
-    const filed = refile && { status, bytes: kept(encodeHeader(header)) };
+    const stored = record && { sequence: record.sequence, bytes: kept(packRecord(recordToWire(record))) };
+    const filed = refile && { status, bytes: kept(packRecord(headerToWire(header))) };
     return () => {
       if (created) this.#keys.set(id, key);
       if (stored) this.#log(key).put(stored);
