@@ -72,6 +72,7 @@ export {
   type ParallelBranch,
   type ParallelOptions,
   type ParallelResults,
+  OverloadedError,
   PartitionLockedError,
   type ReadRange,
   type RegisteredFlow,

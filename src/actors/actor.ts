@@ -108,6 +108,8 @@ export class Actor implements FlowRunHost, EventSink {
   queued = false;
   /** Moves taken and not yet released. */
   unreleased = 0;
+  /** Whether it is counted among the executions at work. */
+  holdsSlot = false;
 
   readonly #host: ActorHost;
   #flow: RegisteredFlow | undefined;

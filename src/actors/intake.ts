@@ -4,6 +4,7 @@
 // I1  An id names one execution: a start finds the one that exists, in memory or in the log, before it makes another.
 // I2  Whoever sends to an execution that is unknown or has ended is told so; nothing is dropped silently.
 // I3  What cannot be restored is set aside with the reason, and the rest goes on (C-LIF-02).
+// I4  While there is no room, starts wait in the order they came, and what is to be recovered stays in the log (C-EFF-03).
 
 import {
   CURRENT_FLAGS,
@@ -14,8 +15,10 @@ import {
   type RegisteredFlow,
   type TimerRow,
   type Wire,
+  wireBytes,
 } from "../kernel/index.js";
 import { Actor, type ActorHost, endedError } from "./actor.js";
+import type { Admission } from "./admission.js";
 import type { FlowRegistry } from "./flow-registry.js";
 import { type Message, type Reply, type ResumeRequest, rejectMessage } from "./messages.js";
 import type { Timers } from "./timers.js";
@@ -49,20 +52,37 @@ interface Scan {
   readonly end: number;
 }
 
+interface HeldStart {
+  readonly request: StartRequest;
+  readonly bytes: number;
+}
+
+export interface IntakeOptions {
+  readonly log: PartitionLog;
+  readonly registry: FlowRegistry;
+  readonly timers: Timers;
+  readonly admission: Admission;
+  readonly host: IntakeHost;
+}
+
 export class Intake {
   readonly #log: PartitionLog;
   readonly #registry: FlowRegistry;
   readonly #timers: Timers;
   readonly #host: IntakeHost;
   #nextKey: number;
+  readonly #admission: Admission;
   #starts: StartRequest[] = [];
+  /** Starts that wait for room. */
+  #held: HeldStart[] = [];
   #messages = new Map<string, Message[]>();
   #scans: Scan[] = [];
 
-  constructor(log: PartitionLog, registry: FlowRegistry, timers: Timers, host: IntakeHost) {
+  constructor({ log, registry, timers, admission, host }: IntakeOptions) {
     this.#log = log;
     this.#registry = registry;
     this.#timers = timers;
+    this.#admission = admission;
     this.#host = host;
     this.#nextKey = log.nextKey;
   }
@@ -98,25 +118,40 @@ export class Intake {
 
   hasWork(now: number): boolean {
     return (
-      this.#starts.length > 0 || this.#messages.size > 0 || this.#scans.length > 0 || this.#timers.isDue(now)
+      this.#starts.length > 0 ||
+      this.#messages.size > 0 ||
+      this.#timers.isDue(now) ||
+      (this.#admission.hasRoom && (this.#held.length > 0 || this.#scans.length > 0))
     );
   }
 
   /** Drops everything that waits, telling those who wait for an answer. */
   rejectAll(error: HeddleError): void {
     for (const { reply } of this.#starts) reply.reject(error);
+    this.rejectHeld(error);
     for (const message of [...this.#messages.values()].flat()) rejectMessage(message, error);
     this.#starts = [];
     this.#messages = new Map();
     this.#scans = [];
   }
 
+  /** Refuses the starts that wait for room. */
+  rejectHeld(error: HeddleError): void {
+    const held = this.#held;
+    this.#held = [];
+    for (const { request, bytes } of held) {
+      this.#admission.unhold(bytes);
+      request.reply.reject(error);
+    }
+  }
+
   /** Brings in what waits. Afterwards the actors concerned stand in the queue. */
   async take(now: number): Promise<void> {
+    if (this.#held.length > 0) this.#releaseHeld();
     if (this.#starts.length > 0) await this.#takeStarts(now);
     if (this.#messages.size > 0) await this.#takeMessages();
     if (this.#timers.isDue(now)) await this.#takeTimers(await this.#timers.takeDue(now));
-    if (this.#scans.length > 0) await this.#scanSome();
+    if (this.#scans.length > 0 && this.#admission.hasRoom) await this.#scanSome();
   }
 
   /** Restores those of `actors` whose log is not in memory. */
@@ -162,8 +197,24 @@ export class Intake {
     for (const request of starts) {
       if (taken.has(request.executionId) || this.#host.find(request.executionId))
         this.#host.attach(request); // I1
-      else this.#begin(request, now);
+      else if (this.#admission.hasRoom) this.#begin(request, now);
+      else this.#hold(request);
     }
+  }
+
+  /** I4 */
+  #hold(request: StartRequest): void {
+    const bytes = wireBytes(request.input);
+    const refusal = this.#admission.hold(bytes);
+    if (refusal) request.reply.reject(refusal);
+    else this.#held.push({ request, bytes });
+  }
+
+  /** As many as there is room for; they are looked at anew, because their ids may have been taken meanwhile. */
+  #releaseHeld(): void {
+    const released = this.#held.splice(0, this.#admission.room);
+    for (const { bytes } of released) this.#admission.unhold(bytes);
+    this.#starts = [...released.map(({ request }) => request), ...this.#starts];
   }
 
   #begin({ executionId, flow, input, reply }: StartRequest, now: number): void {
@@ -251,7 +302,8 @@ export class Intake {
   async #scanSome(): Promise<void> {
     const [scan] = this.#scans;
     if (!scan) return;
-    const headers = await this.#log.page(scan.status, scan.after, RECOVERED_PER_PASS);
+    const portion = Math.min(RECOVERED_PER_PASS, this.#admission.room);
+    const headers = await this.#log.page(scan.status, scan.after, portion);
     for (const header of headers) {
       scan.after = header.key;
       if (header.key >= scan.end) break;
@@ -265,7 +317,7 @@ export class Intake {
       if (scan.status === "suspended" ? !runnable : scan.status === "running" || runnable)
         this.#deliver(header, { kind: "wake" });
     }
-    const isOver = headers.length < RECOVERED_PER_PASS || scan.after >= scan.end;
+    const isOver = headers.length < portion || scan.after >= scan.end;
     if (isOver && this.#scans[0] === scan) this.#scans.shift(); // while it read, another look may have begun
   }
 

@@ -29,6 +29,8 @@ import {
   type ValueLimits,
 } from "../kernel/index.js";
 import type { Actor, Move } from "./actor.js";
+import { Admission } from "./admission.js";
+import { Backlog } from "./backlog.js";
 import { explainClosedGate } from "./closed-gate.js";
 import type { FlowRegistry } from "./flow-registry.js";
 import type { InFlight } from "./in-flight.js";
@@ -52,6 +54,10 @@ export interface PartitionOptions {
   readonly states: StateReader;
   /** Idle actors kept in memory. 0 drops every run between its turns. */
   readonly maxResident: number;
+  /** Awaited before each pass, when it gives something to await: whoever hears of what a partition does may slow it down. */
+  readonly pace?: (() => Promise<void> | undefined) | undefined;
+  /** Shared by the partitions of a thread. Default: no bound. */
+  readonly admission?: Admission | undefined;
 }
 
 /** Commits under way at once: one being flushed, one being filled. More would only wait behind the disk. */
@@ -76,6 +82,9 @@ export class Partition implements IntakeHost {
   readonly #observer: Observer;
   readonly #states: StateReader;
   readonly #maxResident: number;
+  readonly #pace: PartitionOptions["pace"];
+  readonly #admission: Admission;
+  readonly #backlog: Backlog;
   readonly #actors = new Map<string, Actor>();
   readonly #watchers = new Watchers();
   readonly #residency: Residency;
@@ -108,9 +117,19 @@ export class Partition implements IntakeHost {
     this.#observer = options.observer;
     this.#states = options.states;
     this.#maxResident = options.maxResident;
+    this.#pace = options.pace;
+    this.#admission = options.admission ?? new Admission();
+    this.#admission.onRoom(() => this.#wake());
     this.#residency = new Residency(options.maxResident);
+    this.#backlog = new Backlog(options.executor, (attempt) => this.#dispatch(attempt));
     this.#timers = new Timers(options.log, options.clock, () => this.#wake());
-    this.#intake = new Intake(options.log, options.registry, this.#timers, this);
+    this.#intake = new Intake({
+      log: options.log,
+      registry: options.registry,
+      timers: this.#timers,
+      admission: this.#admission,
+      host: this,
+    });
   }
 
   // ── Doors ─────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -179,6 +198,7 @@ export class Partition implements IntakeHost {
       this.#condition = { kind: "closing" };
       // What is not at work by now is left to the next opening.
       this.#intake.giveUpScans();
+      this.#intake.rejectHeld(closedError());
       this.#timers.stop();
       await this.#drained(deadlineMs);
     }
@@ -197,6 +217,24 @@ export class Partition implements IntakeHost {
 
   admit(actor: Actor): void {
     this.#actors.set(actor.id, actor);
+    this.#count(actor);
+  }
+
+  /** Lets an actor leave memory. */
+  #forget(actor: Actor): void {
+    this.#actors.delete(actor.id);
+    if (!actor.holdsSlot) return;
+    actor.holdsSlot = false;
+    this.#admission.leave();
+  }
+
+  /** Brings the count of executions at work up to date with how this one stands. */
+  #count(actor: Actor): void {
+    const isAtWork = actor.status === "running";
+    if (isAtWork === actor.holdsSlot) return;
+    actor.holdsSlot = isAtWork;
+    if (isAtWork) this.#admission.enter();
+    else this.#admission.leave();
   }
 
   enqueue(actor: Actor): void {
@@ -285,6 +323,8 @@ export class Partition implements IntakeHost {
   async #run(): Promise<void> {
     try {
       while (this.#working && this.#hasWork()) {
+        const pause = this.#pace?.();
+        if (pause) await pause;
         await this.#pass();
         if (this.#commitsInFlight >= COMMITS_IN_FLIGHT_MAX) await this.#earlierReleased;
         else await new Promise<void>((resolve) => this.#clock.soon(resolve));
@@ -339,6 +379,7 @@ export class Partition implements IntakeHost {
     const moves: Move[] = [];
     for (const actor of actors) {
       const move = actor.takeMove(now);
+      if (generation === this.#generation) this.#count(actor);
       if (move) moves.push(move);
       else if (generation === this.#generation) this.#unmoved(actor);
     }
@@ -386,7 +427,7 @@ export class Partition implements IntakeHost {
       actor.durable = move.standing;
       if (move.arm.length > 0) this.#timers.armed(move.arm);
       if (move.disarm.length > 0) this.#timers.disarmed(move.disarm);
-      for (const attempt of move.dispatches) this.#dispatch(actor, attempt);
+      for (const attempt of move.dispatches) this.#backlog.offer(attempt);
       for (const reply of move.replies) reply.resolve();
       for (const { request, reply } of move.closedResumes) this.answerClosedResume(actor.id, request, reply);
       if (this.#watchers.await(actor.id, move.standing)) this.#notify(actor, move);
@@ -405,8 +446,9 @@ export class Partition implements IntakeHost {
     this.#retire(actor);
   }
 
-  #dispatch(actor: Actor, attempt: InFlight): void {
-    if (this.#condition.kind !== "open" || !actor.awaits(attempt)) return;
+  #dispatch(attempt: InFlight): void {
+    const actor = this.#actors.get(attempt.executionId);
+    if (this.#condition.kind !== "open" || !actor?.awaits(attempt)) return;
     const { stepId, attempt: number } = attempt;
     this.#attempts++;
     this.#executor.dispatch(attempt, (outcome: Outcome) => {
@@ -467,14 +509,14 @@ export class Partition implements IntakeHost {
   /** Lets an actor leave memory once nothing of it is under way. */
   #retire(actor: Actor): void {
     if (actor.idle && (isTerminal(actor.status) || actor.aside)) {
-      this.#actors.delete(actor.id);
+      this.#forget(actor);
     } else if (this.#maxResident === 0) {
       if (!actor.quiescent || actor.hasMail) return;
       actor.dropRun();
-      if (actor.idle) this.#actors.delete(actor.id);
+      if (actor.idle) this.#forget(actor);
     } else if (actor.idle) {
       const evicted = this.#residency.admit(actor);
-      if (evicted) this.#actors.delete(evicted.id);
+      if (evicted) this.#forget(evicted);
     }
   }
 
@@ -517,11 +559,12 @@ export class Partition implements IntakeHost {
       actor.rejectMail(error);
       actor.dropDraft(error);
       actor.dropRun();
+      this.#forget(actor);
     }
-    this.#actors.clear();
     this.#ready = [];
     this.#residency.clear();
     this.#intake.rejectAll(error);
+    this.#backlog.clear();
     this.#timers.stop();
     this.#watchers.rejectAll(error);
   }

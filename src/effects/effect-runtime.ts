@@ -35,6 +35,11 @@ export class EffectRuntime {
     return this.#effects.get(id);
   }
 
+  /** Everything registered, by id. */
+  entries(): Iterable<readonly [id: string, effect: Effect]> {
+    return this.#effects.entries();
+  }
+
   /** Runs `innermost` under the ring. Without middleware this is a plain call. */
   run(ctx: EffectContext, input: unknown, innermost: (input: unknown) => unknown): unknown {
     return this.#middleware.length === 0 ? innermost(input) : this.#wrapped(0, ctx, input, innermost);

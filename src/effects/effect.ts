@@ -17,16 +17,35 @@ export interface EffectContext extends StepHandlerContext {
   readonly taskKind: TaskKind;
 }
 
+/** In the thread of its execution, or on a thread of the pool (`workers.effects`). */
+export type Placement = "inline" | "pool";
+
 export interface EffectOptions {
   /** Failure channels the effect declares, for every step that runs it. */
   readonly errors?: FailureChannels;
+  /** Default: "pool" for what the module of `workers.effects` exports, "inline" for everything else. */
+  readonly placement?: Placement;
 }
 
 export interface Effect<TIn = unknown, TOut = unknown> {
   readonly kind: EffectKind;
   readonly errors?: FailureChannels;
+  readonly placement?: Placement;
   // A method, so that effects of a narrow input can be registered beside others.
   execute(input: TIn, ctx: EffectContext): TOut | Promise<TOut>;
+}
+
+/** An effect that runs somewhere else, where there may be no room for it just now. */
+export interface RemoteEffect extends Effect {
+  readonly hasRoom: boolean;
+  /** Calls back once, when there may be room. */
+  whenRoom(retry: () => void): void;
+  /** `timeoutMs` counts from when it begins to run there, not from this call. */
+  executeWithin(input: unknown, ctx: EffectContext, timeoutMs: number | undefined): Promise<unknown>;
+}
+
+export function isRemote(effect: Effect | undefined): effect is RemoteEffect {
+  return effect !== undefined && "executeWithin" in effect;
 }
 
 type EffectFunction<TIn, TOut> = (input: TIn, ctx: EffectContext) => TOut | Promise<TOut>;
@@ -34,6 +53,7 @@ type EffectFunction<TIn, TOut> = (input: TIn, ctx: EffectContext) => TOut | Prom
 abstract class FunctionEffect<TIn, TOut> implements Effect<TIn, TOut> {
   abstract readonly kind: EffectKind;
   readonly errors: FailureChannels;
+  readonly placement?: Placement;
   readonly #call: EffectFunction<TIn, TOut>;
 
   constructor(call: EffectFunction<TIn, TOut>, options: EffectOptions = {}) {
@@ -41,6 +61,7 @@ abstract class FunctionEffect<TIn, TOut> implements Effect<TIn, TOut> {
       throw new HeddleError("CONFIG_INVALID", "An effect is made of a function.");
     this.#call = call;
     this.errors = options.errors ?? {};
+    if (options.placement !== undefined) this.placement = options.placement;
   }
 
   execute(input: TIn, ctx: EffectContext): TOut | Promise<TOut> {

@@ -22,4 +22,15 @@ export type Outcome =
 
 export interface EffectExecutor {
   dispatch(invocation: Invocation, settle: (outcome: Outcome) => void): void;
+  /** For executors that run some effects elsewhere, where there is not always room. */
+  readonly elsewhere?: Elsewhere;
+}
+
+/** What an executor asks to be held back keeps its place in the log, where its request is durable, and takes no memory. */
+export interface Elsewhere {
+  serves(invocation: Invocation): boolean;
+  /** Whether one that is served there may be dispatched now. */
+  hasRoomFor(invocation: Invocation): boolean;
+  /** Calls back once, when there may be room for one that there was none for. */
+  whenRoomFor(invocation: Invocation, retry: () => void): void;
 }

@@ -5,9 +5,13 @@ export {
   type EffectMiddleware,
   type EffectOptions,
   fail,
+  isRemote,
   LlmEffect,
+  type Placement,
+  type RemoteEffect,
   ToolEffect,
 } from "./effect.js";
 export { EffectRuntime } from "./effect-runtime.js";
-export type { EffectExecutor, Invocation, Outcome } from "./executor.js";
+export type { EffectExecutor, Elsewhere, Invocation, Outcome } from "./executor.js";
+export { FairQueue, type Place } from "./fair-queue.js";
 export { InlineExecutor } from "./inline-executor.js";

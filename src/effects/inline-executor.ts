@@ -1,8 +1,10 @@
-// InlineExecutor: runs effects in the actor's own thread, where closures such as `handler$` live.
+// InlineExecutor: runs effects in the actor's own thread, where closures such as `handler$` live, and the ring around all
+// of them; a remote effect is called from here and runs elsewhere.
 //
 // X1  settle is called exactly once, also when a handler throws synchronously, never ends its timeout, or returns
 //     something that cannot be recorded.
-// X2  A timeout counts from the start of the attempt and aborts its signal; a result that comes later is dropped.
+// X2  A timeout counts from the start of the attempt and aborts its signal; a result that comes later is dropped. A remote
+//     effect starts when it starts there, and is timed there.
 
 import {
   afterLong,
@@ -19,9 +21,9 @@ import {
   toWire,
   type ValueLimits,
 } from "../kernel/index.js";
-import type { EffectContext } from "./effect.js";
+import { type EffectContext, isRemote, type RemoteEffect } from "./effect.js";
 import type { EffectRuntime } from "./effect-runtime.js";
-import type { EffectExecutor, Invocation, Outcome } from "./executor.js";
+import type { EffectExecutor, Elsewhere, Invocation, Outcome } from "./executor.js";
 
 export class InlineExecutor implements EffectExecutor {
   readonly #effects: EffectRuntime;
@@ -36,8 +38,21 @@ export class InlineExecutor implements EffectExecutor {
 
   dispatch(invocation: Invocation, settle: (outcome: Outcome) => void): void {
     const { timeoutMs } = invocation.task;
-    if (timeoutMs !== undefined) return this.#dispatchTimed(invocation, timeoutMs, settle);
+    if (timeoutMs !== undefined && !this.#remoteOf(invocation))
+      return this.#dispatchTimed(invocation, timeoutMs, settle);
     this.#attempt(invocation, invocation, settle);
+  }
+
+  readonly elsewhere: Elsewhere = {
+    serves: (invocation) => this.#remoteOf(invocation) !== undefined,
+    hasRoomFor: (invocation) => this.#remoteOf(invocation)?.hasRoom ?? true,
+    whenRoomFor: (invocation, retry) => this.#remoteOf(invocation)?.whenRoom(retry),
+  };
+
+  #remoteOf({ task, toolId }: Invocation): RemoteEffect | undefined {
+    if (task.handler) return undefined;
+    const effect = this.#effects.find(toolId);
+    return isRemote(effect) ? effect : undefined;
   }
 
   #dispatchTimed(invocation: Invocation, timeoutMs: number, settle: (outcome: Outcome) => void): void {
@@ -95,7 +110,11 @@ export class InlineExecutor implements EffectExecutor {
         { details: { toolId } },
       );
     }
-    return this.#effects.run(context, input, (value) => effect.execute(value, context));
+    return this.#effects.run(context, input, (value) =>
+      isRemote(effect)
+        ? effect.executeWithin(value, context, task.timeoutMs)
+        : effect.execute(value, context),
+    );
   }
 
   #completed(invocation: Invocation, value: unknown): Outcome {

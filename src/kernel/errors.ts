@@ -58,6 +58,14 @@ export const ERROR_CODES = {
   // Effects
   EFFECT_UNKNOWN: { retryable: false, meaning: "no effect is registered under this toolId" },
   EFFECT_TIMED_OUT: { retryable: true, meaning: "an attempt ran longer than its timeoutMs" },
+  EFFECT_WORKER_LOST: {
+    retryable: true,
+    meaning: "the thread that ran an attempt ended under it; the attempt may have done its work",
+  },
+  OVERLOADED: {
+    retryable: true,
+    meaning: "a bounded queue is full: offer the work again when there is room",
+  },
   STEP_FAILED: { retryable: false, meaning: "a step failed with something that was not an Error" },
   TYPED_FAILURE: { retryable: false, meaning: "an effect failed on a channel it declared" },
   // The flow's own code
@@ -123,6 +131,22 @@ export class ResumePayloadValidationError extends HeddleError {
 export interface ValidationIssue {
   readonly path: string;
   readonly message: string;
+}
+
+/** Thrown when a configured bound is reached. Nothing was taken in: offer the same work again later. */
+export class OverloadedError extends HeddleError {
+  override name = "OverloadedError";
+  /** The bound that was reached. */
+  readonly limit: number;
+
+  constructor(what: string, limit: number, options: HeddleErrorOptions = {}) {
+    super(
+      "OVERLOADED",
+      `There are as many ${what} as were configured (${limit}). Offer the work again when some of it is done, or raise the bound.`,
+      { ...options, details: { ...options.details, limit } },
+    );
+    this.limit = limit;
+  }
 }
 
 /** Thrown when a directory (or one of its partitions) is owned by another living runtime. */

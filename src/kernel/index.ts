@@ -7,6 +7,7 @@ export {
   VALUE_LIMITS,
   type ValueLimits,
   type Wire,
+  wireBytes,
 } from "./codec/index.js";
 export {
   type CheckedBranch,
@@ -30,6 +31,7 @@ export {
   type HeddleErrorOptions,
   hasCode,
   invariant,
+  OverloadedError,
   PartitionLockedError,
   ResumePayloadValidationError,
   TypedFailure,

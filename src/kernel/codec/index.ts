@@ -16,3 +16,4 @@ export {
   VALUE_LIMITS,
   type ValueLimits,
 } from "./to-wire.js";
+export { wireBytes } from "./wire-bytes.js";
