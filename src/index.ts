@@ -41,6 +41,7 @@ export {
   type DecideOptions,
   type DecideScope,
   defineFlow,
+  EffectModeViolationError,
   ERROR_CODES,
   type EventEnvelope,
   type EventStore,
@@ -98,4 +99,5 @@ export {
   type ValidationIssue,
   type WorkflowContext,
 } from "./kernel/index.js";
+export { type RetryEvent, type RetryMiddlewareOptions, retryMiddleware } from "./middleware/index.js";
 export { ProjectionRuntime } from "./surface/index.js";

@@ -409,7 +409,7 @@ export class Actor implements FlowRunHost, EventSink {
       }
       case "failed": {
         const { error } = outcome;
-        const delay = outcome.retryable ? retryDelay(step.task.retry, step.failures + 1) : undefined;
+        const delay = retryDelay(step, outcome, `${this.id}/${stepId}`);
         if (delay === undefined) {
           return this.#deliver(
             { type: "STEP_FAILED", stepId, error, channel: undefined, payload: undefined },

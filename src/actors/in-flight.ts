@@ -2,7 +2,7 @@
 // handlers ask for (the signal, the key) are made when they are asked for.
 
 import type { Invocation } from "../effects/index.js";
-import type { ExecutableTask, OpenStep, TaskKind, Wire } from "../kernel/index.js";
+import type { ExecutableTask, OpenStep, RetryPolicy, TaskKind, Wire } from "../kernel/index.js";
 
 /** Who takes the domain events of an attempt. */
 export interface EventSink {
@@ -14,6 +14,7 @@ export class InFlight implements Invocation {
   readonly workflowId: string;
   /** Its own: the step goes on counting when this attempt has failed. */
   readonly attempt: number;
+  readonly failures: number;
   readonly #step: OpenStep;
   readonly #sink: EventSink;
   #controller: AbortController | undefined;
@@ -23,6 +24,7 @@ export class InFlight implements Invocation {
     this.executionId = executionId;
     this.workflowId = workflowId;
     this.attempt = step.attempt;
+    this.failures = step.failures;
     this.#step = step;
     this.#sink = sink;
   }
@@ -33,6 +35,10 @@ export class InFlight implements Invocation {
 
   get task(): ExecutableTask {
     return this.#step.task;
+  }
+
+  get retry(): RetryPolicy | undefined {
+    return this.task.retry;
   }
 
   get toolId(): string {

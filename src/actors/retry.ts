@@ -1,15 +1,28 @@
 // Retry: whether a failed attempt is repeated, and when. Pure; what it says is recorded before anything waits.
 
-import type { RetryPolicy } from "../kernel/index.js";
+import type { Outcome } from "../effects/index.js";
+import { backoffDelay, type OpenStep } from "../kernel/index.js";
+
+type Failed = Extract<Outcome, { kind: "failed" }>;
 
 /**
- * The delay before the next attempt in milliseconds, or undefined when there is none. Exponential: the n-th failure
- * waits `baseDelayMs * factor^(n-1)`, at most `maxDelayMs`.
+ * The delay before the next attempt in milliseconds, or undefined when there is none. What a middleware asked for is done;
+ * otherwise the step's policy decides, and a failure that says when it may be tried again is not tried before that.
  */
-export function retryDelay(policy: RetryPolicy | undefined, failures: number): number | undefined {
-  const { maxAttempts = 1, baseDelayMs = 200, factor = 2, maxDelayMs = 30_000 } = policy ?? {};
-  if (!(failures < maxAttempts)) return undefined;
-  const delay = Math.min(baseDelayMs * factor ** (failures - 1), maxDelayMs);
-  // Zero times a factor that grew to infinity; and whatever a task that no builder checked may say. A timer needs a time.
-  return delay >= 0 ? delay : 0;
+export function retryDelay(
+  { task, failures }: Pick<OpenStep, "task" | "failures">,
+  { retryable, retryInMs, retryAfterMs = 0 }: Failed,
+  seed: string,
+): number | undefined {
+  if (retryInMs !== undefined) return retryInMs;
+  const {
+    maxAttempts = 1,
+    baseDelayMs = 200,
+    factor = 2,
+    maxDelayMs = 30_000,
+    jitter = false,
+  } = task.retry ?? {};
+  const failed = failures + 1;
+  if (!retryable || !(failed < maxAttempts)) return undefined;
+  return Math.max(backoffDelay({ baseDelayMs, factor, maxDelayMs, jitter }, failed, seed), retryAfterMs);
 }

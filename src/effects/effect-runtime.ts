@@ -1,7 +1,8 @@
 // EffectRuntime: the registry of effects and the ring of middleware around them, outermost first.
 
-import { checkId, HeddleError } from "../kernel/index.js";
+import { checkId, EffectModeViolationError, HeddleError } from "../kernel/index.js";
 import type { Effect, EffectContext, EffectMiddleware } from "./effect.js";
+import { TransientContext, type TransientOptions } from "./transient-context.js";
 
 export class EffectRuntime {
   readonly #effects = new Map<string, Effect>();
@@ -40,6 +41,26 @@ export class EffectRuntime {
     return this.#effects.entries();
   }
 
+  /**
+   * Calls an effect outside of any execution, under the same middleware. Nothing of it is recorded anywhere, and nothing
+   * repeats it after a crash: for reads that a person's clicking drives, not for facts.
+   *
+   * @throws EFFECT_UNKNOWN, EFFECT_MODE_VIOLATION for an effect declared as journaled, and whatever the effect throws
+   */
+  invokeTransient<TOut = unknown>(id: string, input: unknown, options?: TransientOptions): Promise<TOut> {
+    try {
+      const effect = this.#effects.get(id);
+      if (!effect) throw effectUnknown(`Effect ${id} is not registered`, id);
+      if (effect.mode === "journaled") throw new EffectModeViolationError(id, "journaled");
+      const context = new TransientContext(id, effect.kind, options);
+      if (this.#middleware.length === 0)
+        return promised(effect.execute(input, context) as TOut | Promise<TOut>);
+      return this.#wrapped(0, context, input, (value) => effect.execute(value, context)) as Promise<TOut>;
+    } catch (error) {
+      return Promise.reject(error as Error);
+    }
+  }
+
   /** Runs `innermost` under the ring. Without middleware this is a plain call. */
   run(ctx: EffectContext, input: unknown, innermost: (input: unknown) => unknown): unknown {
     return this.#middleware.length === 0 ? innermost(input) : this.#wrapped(0, ctx, input, innermost);
@@ -57,4 +78,15 @@ export class EffectRuntime {
       this.#wrapped(depth + 1, ctx, changed.length > 0 ? changed[0] : input, innermost),
     );
   }
+}
+
+// Without a promise of our own where the effect made one: this is the whole cost of an ambient call.
+function promised<T>(result: T | Promise<T>): Promise<T> {
+  return result instanceof Promise ? result : Promise.resolve(result);
+}
+
+export function effectUnknown(complaint: string, toolId: string): HeddleError {
+  return new HeddleError("EFFECT_UNKNOWN", `${complaint}: register it in execution.registerEffects.`, {
+    details: { toolId },
+  });
 }

@@ -3,8 +3,10 @@
 import {
   type FailureChannels,
   HeddleError,
+  type RetryPolicy,
   type StepHandlerContext,
   type TaskKind,
+  type ToolMode,
   TypedFailure,
 } from "../kernel/index.js";
 
@@ -15,6 +17,10 @@ export interface EffectContext extends StepHandlerContext {
   /** The id the effect is found under: the task's toolId, or else its own id. */
   readonly toolId: string;
   readonly taskKind: TaskKind;
+  /** Attempts of this step that failed before this one. Absent outside an execution, where nothing counts them. */
+  readonly failures?: number | undefined;
+  /** What the step itself says of retries. Middleware that retries leaves it to that. */
+  readonly retry?: RetryPolicy | undefined;
 }
 
 /** In the thread of its execution, or on a thread of the pool (`workers.effects`). */
@@ -23,6 +29,8 @@ export type Placement = "inline" | "pool";
 export interface EffectOptions {
   /** Failure channels the effect declares, for every step that runs it. */
   readonly errors?: FailureChannels;
+  /** On which side of the log the effect belongs. Undeclared: both. */
+  readonly mode?: ToolMode;
   /** Default: "pool" for what the module of `workers.effects` exports, "inline" for everything else. */
   readonly placement?: Placement;
 }
@@ -30,6 +38,7 @@ export interface EffectOptions {
 export interface Effect<TIn = unknown, TOut = unknown> {
   readonly kind: EffectKind;
   readonly errors?: FailureChannels;
+  readonly mode?: ToolMode;
   readonly placement?: Placement;
   // A method, so that effects of a narrow input can be registered beside others.
   execute(input: TIn, ctx: EffectContext): TOut | Promise<TOut>;
@@ -53,6 +62,7 @@ type EffectFunction<TIn, TOut> = (input: TIn, ctx: EffectContext) => TOut | Prom
 abstract class FunctionEffect<TIn, TOut> implements Effect<TIn, TOut> {
   abstract readonly kind: EffectKind;
   readonly errors: FailureChannels;
+  readonly mode?: ToolMode;
   readonly placement?: Placement;
   readonly #call: EffectFunction<TIn, TOut>;
 
@@ -61,6 +71,7 @@ abstract class FunctionEffect<TIn, TOut> implements Effect<TIn, TOut> {
       throw new HeddleError("CONFIG_INVALID", "An effect is made of a function.");
     this.#call = call;
     this.errors = options.errors ?? {};
+    if (options.mode !== undefined) this.mode = options.mode;
     if (options.placement !== undefined) this.placement = options.placement;
   }
 

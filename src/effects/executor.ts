@@ -18,7 +18,16 @@ export type Outcome =
       readonly payload: Wire;
       readonly error: Wire;
     }
-  | { readonly kind: "failed"; readonly error: Wire; readonly retryable: boolean };
+  | {
+      readonly kind: "failed";
+      readonly error: Wire;
+      /** Whether the step's policy may make another attempt. */
+      readonly retryable: boolean;
+      /** Not before so many milliseconds from now, says the failure. */
+      readonly retryAfterMs?: number | undefined;
+      /** Another attempt was asked for, after so many milliseconds: the step's policy is not asked. */
+      readonly retryInMs?: number | undefined;
+    };
 
 export interface EffectExecutor {
   dispatch(invocation: Invocation, settle: (outcome: Outcome) => void): void;

@@ -9,6 +9,7 @@
 import {
   afterLong,
   type Clock,
+  EffectModeViolationError,
   type FailureChannels,
   failureToWire,
   fromWire,
@@ -16,14 +17,17 @@ import {
   isThenable,
   parseSync,
   parseWith,
+  type RetryPolicy,
   type TaskKind,
   TypedFailure,
   toWire,
   type ValueLimits,
 } from "../kernel/index.js";
 import { type EffectContext, isRemote, type RemoteEffect } from "./effect.js";
-import type { EffectRuntime } from "./effect-runtime.js";
+import { type EffectRuntime, effectUnknown } from "./effect-runtime.js";
 import type { EffectExecutor, Elsewhere, Invocation, Outcome } from "./executor.js";
+import { retryHintOf } from "./retry-hint.js";
+import { RetryLater } from "./retry-later.js";
 
 export class InlineExecutor implements EffectExecutor {
   readonly #effects: EffectRuntime;
@@ -104,12 +108,9 @@ export class InlineExecutor implements EffectExecutor {
     const { toolId } = invocation;
     const effect = this.#effects.find(toolId);
     if (!effect) {
-      throw new HeddleError(
-        "EFFECT_UNKNOWN",
-        `Step ${task.id} has no handler, and no effect is registered as ${toolId}: register one in execution.registerEffects.`,
-        { details: { toolId } },
-      );
+      throw effectUnknown(`Step ${task.id} has no handler, and no effect is registered as ${toolId}`, toolId);
     }
+    if (effect.mode === "ambient") throw new EffectModeViolationError(toolId, "ambient");
     return this.#effects.run(context, input, (value) =>
       isRemote(effect)
         ? effect.executeWithin(value, context, task.timeoutMs)
@@ -129,11 +130,15 @@ export class InlineExecutor implements EffectExecutor {
 
   #failed(invocation: Invocation, error: unknown): Outcome {
     if (error instanceof TypedFailure) return this.#failedOnChannel(invocation, error);
-    return {
-      kind: "failed",
-      error: failureToWire(error),
-      retryable: !(error instanceof HeddleError) || error.retryable,
-    };
+    if (error instanceof RetryLater)
+      return {
+        kind: "failed",
+        error: failureToWire(error.failure),
+        retryable: true,
+        retryInMs: error.delayMs,
+      };
+    const { retryable = true, retryAfterMs } = retryHintOf(error, this.#clock.now());
+    return { kind: "failed", error: failureToWire(error), retryable, retryAfterMs };
   }
 
   /** A failure on a declared channel with a valid payload is recorded as such; any other degrades to a plain one. */
@@ -168,6 +173,8 @@ class TimedContext implements EffectContext {
   readonly taskKind: TaskKind;
   readonly attempt: number;
   readonly idempotencyKey: string;
+  readonly failures: number | undefined;
+  readonly retry: RetryPolicy | undefined;
   readonly signal: AbortSignal;
   readonly emit: EffectContext["emit"];
 
@@ -179,6 +186,8 @@ class TimedContext implements EffectContext {
     this.taskKind = invocation.taskKind;
     this.attempt = invocation.attempt;
     this.idempotencyKey = invocation.idempotencyKey;
+    this.failures = invocation.failures;
+    this.retry = invocation.retry;
     this.signal = AbortSignal.any([invocation.signal, deadline]);
     this.emit = invocation.emit;
   }

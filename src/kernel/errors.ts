@@ -57,6 +57,11 @@ export const ERROR_CODES = {
   },
   // Effects
   EFFECT_UNKNOWN: { retryable: false, meaning: "no effect is registered under this toolId" },
+  EFFECT_MODE_VIOLATION: {
+    retryable: false,
+    meaning:
+      "an ambient effect inside an execution, or a journaled one outside: the message names the other door",
+  },
   EFFECT_TIMED_OUT: { retryable: true, meaning: "an attempt ran longer than its timeoutMs" },
   EFFECT_WORKER_LOST: {
     retryable: true,
@@ -131,6 +136,19 @@ export class ResumePayloadValidationError extends HeddleError {
 export interface ValidationIssue {
   readonly path: string;
   readonly message: string;
+}
+
+/** Thrown when an effect is called through the door it declared itself against. Nothing ran and nothing was recorded. */
+export class EffectModeViolationError extends HeddleError {
+  override name = "EffectModeViolationError";
+
+  constructor(effectId: string, mode: "journaled" | "ambient") {
+    const message =
+      mode === "ambient"
+        ? `Effect ${effectId} is ambient and may not enter an execution: call effectRuntime.invokeTransient("${effectId}", input) outside of the flow.`
+        : `Effect ${effectId} is journaled and may not be called outside of an execution: run it in a flow with ctx.execute.`;
+    super("EFFECT_MODE_VIOLATION", message, { details: { effectId, mode } });
+  }
 }
 
 /** Thrown when a configured bound is reached. Nothing was taken in: offer the same work again later. */

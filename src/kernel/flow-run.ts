@@ -14,7 +14,7 @@ import { failureToWire, fromWire, sameWire, toWire, type ValueLimits, type Wire 
 import type { DecideOptions, DecideScope, ExecutionContext, SuspendOptions } from "./context.js";
 import { Deferred } from "./deferred.js";
 import { type Divergence, divergenceError } from "./divergence.js";
-import { HeddleError, type TypedFailure } from "./errors.js";
+import { EffectModeViolationError, HeddleError, type TypedFailure } from "./errors.js";
 import type { EventOf, ExecutionEvent, PatchOperation } from "./events.js";
 import type { RegisteredFlow } from "./flow.js";
 import { contextMisused, foreignAwait, gateTimedOut, idReused, typedFailure } from "./flow-errors.js";
@@ -277,6 +277,7 @@ export class FlowRun implements RetryListener {
       checkId("step id", task.id);
       checkText("toolId of step", task.id, task.toolId);
       checkText("kind of step", task.id, task.kind);
+      if (task.mode === "ambient") throw new EffectModeViolationError(task.toolId ?? task.id, "ambient");
       const wire = toWire(
         parseWith(task.inputSchema, input, "INPUT_INVALID", "input of step", task.id),
         this.#limits,

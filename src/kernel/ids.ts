@@ -31,15 +31,19 @@ function invalid(field: string, complaint: string, details: Record<string, unkno
   });
 }
 
-/** The partition of an execution: FNV-1a over the id's UTF-16 units. Part of the format: it never changes. */
-export function partitionOf(executionId: string, partitions: number): number {
-  if (partitions === 1) return 0;
+/** FNV-1a over the UTF-16 units of a text: 32 bits, as a whole number. */
+export function fnv1a(text: string): number {
   let hash = 0x811c9dc5;
-  for (let i = 0; i < executionId.length; i++) {
-    hash ^= executionId.charCodeAt(i);
+  for (let i = 0; i < text.length; i++) {
+    hash ^= text.charCodeAt(i);
     hash = Math.imul(hash, 0x01000193);
   }
-  return (hash >>> 0) % partitions;
+  return hash >>> 0;
+}
+
+/** The partition of an execution, by its id's hash. Part of the format: it never changes. */
+export function partitionOf(executionId: string, partitions: number): number {
+  return partitions === 1 ? 0 : fnv1a(executionId) % partitions;
 }
 
 /** A source of randomness: fills the array and returns it, as `crypto.getRandomValues` does. */

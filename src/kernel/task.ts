@@ -44,12 +44,17 @@ export interface RetryPolicy {
   readonly baseDelayMs?: number;
   /** Each further delay is this many times the one before. Default 2. */
   readonly factor?: number;
-  /** No delay is longer. Default 30,000 ms. */
+  /** No delay is longer. Default 30,000 ms. A failure that asks for a later retry gets it all the same. */
   readonly maxDelayMs?: number;
+  /** Takes up to half off each delay, so that what failed together does not come back together. Default false. */
+  readonly jitter?: boolean;
 }
 
 /** Declared failure channels and the schemas of their payloads. */
 export type FailureChannels = Readonly<Record<string, z.ZodType>>;
+
+/** "journaled": only in an execution. "ambient": only outside, by `invokeTransient`, which leaves no trace in any log. */
+export type ToolMode = "journaled" | "ambient";
 
 /** Anything `ctx.execute` can run. Without a handler it names, by `toolId` or else by `id`, a registered effect. */
 export interface ExecutableTask<TIn = unknown, TOut = unknown> {
@@ -64,6 +69,8 @@ export interface ExecutableTask<TIn = unknown, TOut = unknown> {
   /** For one attempt, counted from its start. */
   readonly timeoutMs?: number;
   readonly errors?: FailureChannels;
+  /** On which side of the log the task belongs. An ambient one is refused here. Undeclared: both. */
+  readonly mode?: ToolMode;
 }
 
 export interface StepDefinition<TIn = unknown, TOut = unknown> extends ExecutableTask<TIn, TOut> {
@@ -87,16 +94,12 @@ export function step$<TIn, TOut>(options: StepOptions<TIn, TOut>): StepDefinitio
   return Object.freeze({ ...options, name: options.name ?? options.id });
 }
 
-export type ToolMode = "journaled" | "ambient";
-
 export interface ToolDefinition<TIn = unknown, TOut = unknown> extends ExecutableTask<TIn, TOut> {
   readonly name: string;
   readonly description: string;
   readonly kind: TaskKind;
   readonly inputSchema: Schema<TIn>;
   readonly outputSchema: Schema<TOut>;
-  /** On which side of the log the tool belongs. Undeclared: both. */
-  readonly mode?: ToolMode;
 }
 
 export interface ToolOptions<TIn, TOut> extends Omit<ToolDefinition<TIn, TOut>, "kind" | "handler"> {

@@ -1,7 +1,18 @@
 import { describe, expect, test } from "vitest";
 import { retryDelay } from "../../src/actors/retry.js";
-import { HeddleError, type StepHandlerContext } from "../../src/kernel/index.js";
+import { HeddleError, type RetryPolicy, type StepHandlerContext } from "../../src/kernel/index.js";
 import { flow, World } from "../support/world.js";
+
+/** After so many failures, the last of which says `hint` of itself. */
+function delayOf(
+  retry: RetryPolicy | undefined,
+  failures: number,
+  hint: { readonly retryAfterMs?: number; readonly retryInMs?: number; readonly retryable?: boolean } = {},
+): number | undefined {
+  const task = { id: "s", ...(retry && { retry }) };
+  const failed = { kind: "failed", error: undefined, retryable: true, ...hint } as const;
+  return retryDelay({ task, failures: failures - 1 }, failed, "x/s");
+}
 
 describe("the delay before the next attempt", () => {
   test.each([
@@ -20,12 +31,53 @@ describe("the delay before the next attempt", () => {
     ["what no builder checked: delay", { maxAttempts: 3, baseDelayMs: Number.NaN }, [0, 0, undefined]],
     ["what no builder checked: a negative delay", { maxAttempts: 3, baseDelayMs: -5 }, [0, 0, undefined]],
   ])("%s", (_, policy, delays) => {
-    expect(delays.map((__, index) => retryDelay(policy, index + 1))).toEqual(delays);
+    expect(delays.map((__, index) => delayOf(policy, index + 1))).toEqual(delays);
   });
 
   test("stays a time after a thousand failures", () => {
-    expect(retryDelay({ maxAttempts: 5_000 }, 2_000)).toBe(30_000);
-    expect(retryDelay({ maxAttempts: 5_000, baseDelayMs: 0 }, 2_000)).toBe(0);
+    expect(delayOf({ maxAttempts: 5_000 }, 2_000)).toBe(30_000);
+    expect(delayOf({ maxAttempts: 5_000, baseDelayMs: 0 }, 2_000)).toBe(0);
+  });
+});
+
+describe("a failure that says something of its retry (C-EFF-06)", () => {
+  test("is not tried again before it says so, and later when the policy says so", () => {
+    expect(delayOf({ maxAttempts: 3 }, 1, { retryAfterMs: 30_000 })).toBe(30_000);
+    expect(delayOf({ maxAttempts: 3, maxDelayMs: 1_000 }, 1, { retryAfterMs: 30_000 })).toBe(30_000);
+    expect(
+      delayOf({ maxAttempts: 3, baseDelayMs: 50_000, maxDelayMs: 60_000 }, 1, { retryAfterMs: 30 }),
+    ).toBe(50_000);
+  });
+
+  test("is not tried again at all when it says no, or when the policy has no attempt left", () => {
+    expect(delayOf({ maxAttempts: 3 }, 1, { retryable: false })).toBeUndefined();
+    expect(delayOf({ maxAttempts: 3 }, 3, { retryAfterMs: 5 })).toBeUndefined();
+  });
+
+  test("is tried again when a middleware asked for it, whatever the policy says", () => {
+    expect(delayOf(undefined, 7, { retryInMs: 40 })).toBe(40);
+  });
+});
+
+describe("jitter", () => {
+  const policy: RetryPolicy = { maxAttempts: 9, baseDelayMs: 1_000, factor: 1, jitter: true };
+  const delays = (seed: string): (number | undefined)[] =>
+    [1, 2, 3, 4, 5].map((n) =>
+      retryDelay(
+        { task: { id: "s", retry: policy }, failures: n - 1 },
+        { kind: "failed", error: undefined, retryable: true },
+        seed,
+      ),
+    );
+
+  test("takes off up to half, differs between executions and attempts, and is the same each time", () => {
+    for (const delay of [...delays("a/s"), ...delays("b/s")]) {
+      expect(delay).toBeGreaterThanOrEqual(500);
+      expect(delay).toBeLessThanOrEqual(1_000);
+    }
+    expect(new Set(delays("a/s")).size).toBeGreaterThan(3);
+    expect(delays("a/s")).not.toEqual(delays("b/s"));
+    expect(delays("a/s")).toEqual(delays("a/s"));
   });
 });
 

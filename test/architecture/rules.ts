@@ -24,8 +24,9 @@ export const ROOMS: ReadonlyMap<string, readonly string[]> = new Map([
   ["actors", ["kernel", "effects"]],
   ["workers", ["kernel", "effects", "actors"]],
   ["surface", ["kernel"]],
-  ["app", ["kernel", "effects", "actors", "workers", "surface"]],
-  ["root", ["kernel", "effects", "actors", "workers", "app", "surface"]],
+  ["middleware", ["kernel", "effects"]],
+  ["app", ["kernel", "effects", "actors", "workers", "surface", "middleware"]],
+  ["root", ["kernel", "effects", "actors", "workers", "app", "surface", "middleware"]],
   ["testing", ["kernel", "effects", "actors", "workers", "app", "surface", "root"]],
   ["cli", ["kernel", "effects", "actors", "workers", "app", "surface", "root"]],
 ]);

@@ -34,9 +34,15 @@ class Model {
 }
 
 const step = fc.oneof(
-  { weight: 4, arbitrary: fc.record({ op: fc.constant("push" as const), key: fc.constantFrom("a", "b", "c", "d") }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({ op: fc.constant("push" as const), key: fc.constantFrom("a", "b", "c", "d") }),
+  },
   { weight: 3, arbitrary: fc.record({ op: fc.constant("take" as const) }) },
-  { weight: 1, arbitrary: fc.record({ op: fc.constant("putBack" as const), key: fc.constantFrom("a", "b", "c", "d") }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ op: fc.constant("putBack" as const), key: fc.constantFrom("a", "b", "c", "d") }),
+  },
   { weight: 1, arbitrary: fc.record({ op: fc.constant("remove" as const), at: fc.nat(50) }) },
 );
 

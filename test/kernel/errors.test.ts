@@ -33,6 +33,7 @@ describe("error codes", () => {
         "CONTEXT_MISUSED",
         "DEFINITION_CONFLICT",
         "DIRECTORY_UNKNOWN",
+        "EFFECT_MODE_VIOLATION",
         "EFFECT_TIMED_OUT",
         "EFFECT_UNKNOWN",
         "EFFECT_WORKER_LOST",

@@ -1,0 +1,1 @@
+export { type RetryEvent, type RetryMiddlewareOptions, retryMiddleware } from "./retry.js";
