@@ -1,8 +1,15 @@
 // The public surface of heddle, grouped as a reader meets it.
 
-export type { CloseOptions, ExecutionHandle, ResumeRequest, StartOptions } from "./actors/index.js";
+export type {
+  CloseOptions,
+  ExecutionHandle,
+  InDoubtVerdict,
+  ResumeRequest,
+  StartOptions,
+} from "./actors/index.js";
 // Composing an app
 export {
+  type AppWorkers,
   type BranchRegistry,
   type DurabilityConfig,
   defineConfig,
@@ -15,14 +22,21 @@ export {
   type LoomConfig as HeddleConfig,
   lmdbStorage,
   type ObservabilityConfig,
+  type PartitionThreadStats,
   type SecurityConfig,
   type StorageConfig,
   type SurfaceConfig,
+  type WorkersConfig,
+  type WorkersInspection,
+  type WorkersStats,
   WorkflowRuntime,
   type WorkflowRuntimeOptions,
 } from "./app/index.js";
 // Touching the world
 export {
+  type CapabilityAuthorizer,
+  type CapabilityRequest,
+  type CapabilityVerdict,
   type Effect,
   type EffectContext,
   type EffectKind,
@@ -30,8 +44,18 @@ export {
   type EffectOptions,
   EffectRuntime,
   fail,
+  GrantTable,
+  type KillRecord,
+  type KillScope,
+  KillSwitch,
   LlmEffect,
+  type Placement,
+  PolicyAuthorizer,
+  type PolicyAuthorizerOptions,
+  type Principal,
+  type PrincipalFacts,
   ToolEffect,
+  type TransientOptions,
 } from "./effects/index.js";
 // Writing flows
 // Reading the log
@@ -61,6 +85,7 @@ export {
   flow$,
   type Gate,
   type GateStatus,
+  type Grant,
   type Handler,
   HeddleError,
   type HeddleErrorCode,
@@ -70,11 +95,13 @@ export {
   ID_BYTES_MAX,
   type ListedStep,
   type ListFilter,
+  OverloadedError,
   type ParallelBranch,
   type ParallelOptions,
   type ParallelResults,
-  OverloadedError,
   PartitionLockedError,
+  type PolicyDefinition,
+  policy$,
   type ReadRange,
   type RegisteredFlow,
   ResumePayloadValidationError,

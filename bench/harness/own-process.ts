@@ -18,8 +18,8 @@ type Answer<S> =
   | { readonly kind: "failed"; readonly message: string };
 
 export interface OwnProcess<S> {
-  sample(): Promise<S>;
-  end(): Promise<void>;
+  readonly sample: () => Promise<S>;
+  readonly end: () => Promise<void>;
 }
 
 const ENTRY = new URL("../side-process.js", import.meta.url);
@@ -32,7 +32,7 @@ export function openOwnProcess<S>(name: SideName): OwnProcess<S> {
       child.send("sample");
       const [answer] = (await Promise.race([once(child, "message"), ended])) as [Answer<S> | number | null];
       if (typeof answer !== "object" || answer === null)
-        throw new Error(`The process of ${name.question} (${name.side}) ended with code ${answer}.`);
+        throw new Error(`The process of ${name.question} (${name.side}) ended with code ${String(answer)}.`);
       if (answer.kind === "failed") throw new Error(answer.message);
       return answer.sample;
     },

@@ -5,6 +5,7 @@
 
 import {
   defineConfig,
+  type ExecutionConfig,
   type ExecutionHandle,
   type ExecutionHeader,
   type ExecutionState,
@@ -14,11 +15,12 @@ import {
 import type { Approver } from "./approval.js";
 import type { Counter } from "./counter.js";
 import type { DataDirectory } from "./data.js";
+import { effectsOn } from "./effects.js";
 import { auditPackage } from "./flow.js";
 import { Verdict } from "./policy.js";
-import { writeRowsTo } from "./report.js";
 import { executionIdOf, type Package } from "./scan.js";
 import type { Screen } from "./screen.js";
+import { threadsFor } from "./threads.js";
 
 export interface AuditOptions {
   readonly packages: readonly Package[];
@@ -26,6 +28,8 @@ export interface AuditOptions {
   readonly counter: Counter;
   readonly approver: Approver;
   readonly screen: Screen;
+  /** Threads for executions and effects. Undefined: everything runs in this thread. */
+  readonly threads: number | undefined;
   /** Ends the audit early; the log is closed in good order. */
   readonly signal: AbortSignal;
 }
@@ -48,14 +52,13 @@ export interface Failure {
 const AT_ONCE = 16;
 
 export async function audit(options: AuditOptions): Promise<Ending> {
-  const { data, counter, signal, screen } = options;
+  const { data, counter, signal, screen, threads } = options;
   const app = defineConfig({
     storage: lmdbStorage({ dir: data.log }),
     flows: [auditPackage],
-    execution: {
-      registerEffects: (effects) => effects.register("report", writeRowsTo(data.rows)),
-      effectMiddleware: [counter.middleware],
-    },
+    ...(threads === undefined
+      ? { execution: inThisThread(options) }
+      : { workers: threadsFor(data, counter.killAtLine, threads) }),
     observability: { onDurableEvent: counter.onDurableEvent, onWarn: (message) => screen.say(message) },
     autostart: false,
   });
@@ -75,6 +78,15 @@ export async function audit(options: AuditOptions): Promise<Ending> {
     signal.removeEventListener("abort", onAbort);
     await app.close();
   }
+}
+
+function inThisThread({ data, counter }: AuditOptions): ExecutionConfig {
+  return {
+    registerEffects: (effects) => {
+      for (const [id, effect] of Object.entries(effectsOn(data.rows))) effects.register(id, effect);
+    },
+    effectMiddleware: [counter.middleware],
+  };
 }
 
 async function runAll(app: HeddleApp, { packages, approver, screen }: AuditOptions): Promise<Ending> {

@@ -11,7 +11,7 @@
 // A `start` below a `recorded` of the same step would be a completed step that ran twice. A `start` below another
 // `start` with nothing recorded between them is an attempt that the kill cut short, and that rightly ran again.
 
-import { openSync, readFileSync, writeSync } from "node:fs";
+import { fstatSync, openSync, readFileSync, readSync, writeSync } from "node:fs";
 import type { EffectMiddleware, EventEnvelope, EventStore } from "heddle";
 import { z } from "zod";
 
@@ -32,19 +32,19 @@ export interface Tally {
 export class Counter {
   readonly #file: string;
   readonly #fd: number;
-  readonly #killAtLine: number;
+  readonly killAtLine: number;
   readonly #recorded = new Set<string>();
+  /** How much of the file has been looked at, and how many lines that is. Other threads write to it, too. */
+  #bytes = 0;
   #lines = 0;
 
   /** With `killAtLine` the process kills itself as soon as the file has so many lines. */
   constructor(file: string, killAtLine = Infinity) {
     this.#file = file;
-    this.#fd = openSync(file, "a");
-    this.#killAtLine = killAtLine;
-    for (const { mark, step } of this.#entries()) {
-      this.#lines++;
-      if (mark === "recorded") this.#recorded.add(step);
-    }
+    this.#fd = openSync(file, "a+");
+    this.killAtLine = killAtLine;
+    this.#countLines();
+    for (const { mark, step } of this.#entries()) if (mark === "recorded") this.#recorded.add(step);
   }
 
   /** Notes the real runs of every step. Middleware surrounds what a step does, and does not run when a log is replayed. */
@@ -105,12 +105,20 @@ export class Counter {
 
   /** Whether the kill is still to come. */
   get willKill(): boolean {
-    return this.#killAtLine !== Infinity && this.#lines < this.#killAtLine;
+    return this.killAtLine !== Infinity && this.#lines < this.killAtLine;
   }
 
   #note(mark: Mark, executionId: string, stepId: string): void {
     writeSync(this.#fd, `${process.pid} ${mark.padEnd(9)} ${executionId} ${stepId}\n`);
-    if (++this.#lines === this.#killAtLine) process.kill(process.pid, "SIGKILL");
+    if (!this.willKill) return;
+    this.#countLines();
+    if (!this.willKill) process.kill(process.pid, "SIGKILL");
+  }
+
+  #countLines(): void {
+    const added = Buffer.alloc(fstatSync(this.#fd).size - this.#bytes);
+    this.#bytes += readSync(this.#fd, added, 0, added.length, this.#bytes);
+    for (const byte of added) if (byte === NEWLINE) this.#lines++;
   }
 
   *#entries(): Generator<{ readonly mark: string; readonly step: string }> {
@@ -121,4 +129,5 @@ export class Counter {
   }
 }
 
+const NEWLINE = 0x0a;
 const StepCompleted = z.object({ stepId: z.string() });

@@ -20,15 +20,20 @@ export function makeTemporaryDirectory(): string {
   return mkdtempSync(join(tmpdir(), "heddle-license-audit-"));
 }
 
-/** Opens the data of an audit of `tree`, and makes what is missing. Undefined when it holds an audit of another tree. */
-export function openData(dir: string, tree: string): DataDirectory | undefined {
-  const data: DataDirectory = {
+/** Where what is in it. */
+export function partsOf(dir: string): DataDirectory {
+  return {
     dir,
     log: join(dir, "log"),
     rows: join(dir, "rows"),
     counter: join(dir, "counter.log"),
     owner: join(dir, "tree.txt"),
   };
+}
+
+/** Opens the data of an audit of `tree`, and makes what is missing. Undefined when it holds an audit of another tree. */
+export function openData(dir: string, tree: string): DataDirectory | undefined {
+  const data = partsOf(dir);
   mkdirSync(data.rows, { recursive: true });
   try {
     writeFileSync(data.owner, tree, { flag: "wx" });

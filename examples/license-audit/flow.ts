@@ -6,19 +6,21 @@
 import { defineFlow, flow$, handler$, step$ } from "heddle";
 import { z } from "zod";
 import { Approval } from "./approval.js";
-import { Contents, readContents } from "./contents.js";
+import { Contents } from "./contents.js";
 import { LicenseFinding } from "./license.js";
 import { judge, Verdict } from "./policy.js";
 import { decided, decidedBy, Row } from "./report.js";
 import { Package } from "./scan.js";
 
-/** Reads and hashes all files of the package and finds its licence. */
+/**
+ * Reads and hashes all files of the package and finds its licence. A step without a handler runs the effect of its name,
+ * which the app provides: here, or in a pool of threads.
+ */
 const read = step$({
   id: "read",
   inputSchema: Package,
   outputSchema: Contents,
   retry: { maxAttempts: 3 }, // somebody may be installing packages right now
-  handler: handler$(readContents),
 });
 
 /** Holds the licence against the policy. */
@@ -29,7 +31,7 @@ const judgeLicense = step$({
   handler: handler$(judge),
 });
 
-/** Writes the package's row. A step without a handler runs the effect of its name, which the app registers. */
+/** Writes the package's row. */
 const report = step$({ id: "report", inputSchema: Row, outputSchema: z.void() });
 
 export const auditPackage = defineFlow(

@@ -1,6 +1,7 @@
 // License audit: the first heddle program to read. `npm start` runs it on this project; `npm start -- --help` says more.
 //
 //   flow.ts, audit.ts                          the heddle part: what happens to one package, and the app around it
+//   effects.ts, threads.ts, thread-*.ts        what steps run, and with --threads the modules that threads load
 //   scan, contents, license, policy, report,
 //   approval                                   plain code that the steps and the app call
 //   supervisor.ts, counter.ts                  the experiment: a kill half way, and a witness of what really ran
@@ -74,9 +75,11 @@ async function live(options: Options, { directory, life, since }: Life): Promise
   const approver = options.yes ? approveAll : interactive ? byAsking(stop.signal) : byRule;
   screen.heading({ tree, packages: packages.length, directory, life, willKill: counter.willKill });
 
-  const ending = await audit({ packages, data, counter, approver, screen, signal: stop.signal });
+  const { threads } = options;
+  const ending = await audit({ packages, data, counter, approver, screen, threads, signal: stop.signal });
   if (ending.kind === "stopped") {
-    const again = `npm start -- ${quoted(tree)} --data ${quoted(directory)}`;
+    const where = threads === undefined ? "" : ` --threads ${threads}`;
+    const again = `npm start -- ${quoted(tree)} --data ${quoted(directory)}${where}`;
     screen.stopped(crash ? again : `${again} --no-crash`);
     return STOPPED;
   }

@@ -11,6 +11,8 @@ export interface Options {
   /** Approve everything unusual without asking. */
   readonly yes?: boolean;
   readonly json?: boolean;
+  /** How many threads executions run in, beside a pool for what they read and write. Undefined: all in one thread. */
+  readonly threads?: number;
   /** Where the log and the report are kept. Undefined: in a new temporary directory. */
   readonly directory: string | undefined;
   /** Whether they stay there when the audit has finished. */
@@ -35,6 +37,11 @@ export function readOptions(args: readonly string[]): Options {
     .argument("[DIR]", "directory with node_modules", ".")
     .option("--no-crash", "run straight through, without the kill")
     .option("--yes", "approve every unusual licence without asking")
+    .option(
+      "--threads [count]",
+      "run in so many threads, and what reads and writes files in a pool",
+      threadCount,
+    )
     .option("--json", "print the report as JSON on stdout, and everything else on stderr")
     .option(
       "--data <dir>",
@@ -51,13 +58,26 @@ export function readOptions(args: readonly string[]): Options {
     .addOption(new Option("--since <ms>").argParser(Number).hideHelp())
     .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : 2));
   program.parse(args, { from: "user" });
-  const { data, ...rest } = program.opts<Parsed>();
+  const { data, threads, ...rest } = program.opts<Parsed>();
   const directory = data === undefined ? undefined : resolve(data);
-  return { ...rest, tree: resolve(program.args[0] ?? "."), directory };
+  const tree = resolve(program.args[0] ?? ".");
+  if (threads === undefined) return { ...rest, tree, directory };
+  return { ...rest, tree, directory, threads: threads === true ? DEFAULT_THREADS : threads };
 }
 
 /** As commander has them: what was not on the command line is missing. */
-type Parsed = Omit<Options, "tree" | "directory"> & { readonly data?: string };
+type Parsed = Omit<Options, "tree" | "directory" | "threads"> & {
+  readonly data?: string;
+  readonly threads?: number | true;
+};
+
+const DEFAULT_THREADS = 2;
+
+function threadCount(text: string): number {
+  const count = Number(text);
+  if (Number.isInteger(count) && count > 0) return count;
+  throw new InvalidArgumentError("It takes a whole number of at least 1.");
+}
 
 function lineNumbers(text: string): number[] {
   const numbers = text.split(",").map(Number);

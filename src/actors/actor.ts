@@ -8,7 +8,7 @@
 // A2  Dropping the run and replaying it later writes the same log as keeping it.
 // A3  An attempt's outcome counts once: it is matched by step and attempt, and ignored when the attempt is over.
 
-import type { Outcome } from "../effects/index.js";
+import type { Outcome, Principal } from "../effects/index.js";
 import {
   appended,
   checkEventName,
@@ -16,6 +16,7 @@ import {
   type Decider,
   type Entropy,
   type EventOf,
+  type ExecutableTask,
   type ExecutionCommit,
   type ExecutionEvent,
   type ExecutionHeader,
@@ -24,6 +25,7 @@ import {
   FlowRun,
   type FlowRunHost,
   failureToWire,
+  fromWire,
   HeddleError,
   isTerminal,
   isThenable,
@@ -31,15 +33,17 @@ import {
   type LogRecord,
   type OpenStep,
   type OutcomeEvent,
+  parseWith,
   type RegisteredFlow,
   type SetAside,
   type TimerRow,
   toWire,
   type ValueLimits,
+  type Wire,
 } from "../kernel/index.js";
 import { checkResumePayload, chooseGate } from "./gate.js";
 import { type EventSink, InFlight } from "./in-flight.js";
-import { type Message, type Reply, type ResumeRequest, rejectMessage } from "./messages.js";
+import { type Message, type Reply, type ResumeRequest, rejectMessage, type Verdict } from "./messages.js";
 import { retryDelay } from "./retry.js";
 import { type Standing, setAsideError, standingOf } from "./watchers.js";
 
@@ -50,6 +54,8 @@ export interface ActorHost {
   /** Queues the actor for the next pass. */
   enqueue(actor: Actor): void;
   warn(message: string): void;
+  /** Whether a task may run again when it is not known whether it has run. */
+  mayRepeat(task: ExecutableTask): boolean;
 }
 
 /** What one pass did to one execution: what to commit, and what to let go of once that is durable. */
@@ -120,6 +126,7 @@ export class Actor implements FlowRunHost, EventSink {
   /** Where the stored header is filed; undefined before the first commit. */
   #filed: FiledStatus | undefined;
   #nextSequence: number;
+  #principal: Wire;
   /** Why it stands aside, as far as the host has been told. */
   #reported: string | undefined;
   /** Which gate each named resume closed: a repeat must not close the next gate of that name. */
@@ -214,6 +221,8 @@ export class Actor implements FlowRunHost, EventSink {
     if (!this.#flow)
       throw new HeddleError("INVARIANT_BROKEN", `A1: execution ${this.id} was restored without its flow`);
     const { entropy, limits } = this.#host;
+    const [started] = history;
+    if (started?.type === "EXECUTION_STARTED") this.#principal = started.principal;
     this.#run = new FlowRun({ executionId: this.id, flow: this.#flow, history, entropy, limits, host: this });
     this.#started = false;
     this.#live = false;
@@ -357,6 +366,7 @@ export class Actor implements FlowRunHost, EventSink {
 
   #atGate(): boolean {
     if (this.status !== "suspended" || !this.#run) return false;
+    if (this.#run.inDoubtSteps > 0) return true;
     for (const gate of this.#run.gates.values()) {
       if (gate.kind === "event") return true;
     }
@@ -389,6 +399,8 @@ export class Actor implements FlowRunHost, EventSink {
         return this.#onTimer(message.wakeAt, message.timerId, now);
       case "resume":
         return this.#onResume(message.request, message.reply, now);
+      case "verdict":
+        return this.#onVerdict(message.stepId, message.verdict, message.reply, now);
       case "cancel":
         this.#onCancel(message.reason, message.reply);
         return false;
@@ -407,6 +419,9 @@ export class Actor implements FlowRunHost, EventSink {
         const { error, channel, payload } = outcome;
         return this.#deliver({ type: "STEP_FAILED", stepId, error, channel, payload }, now);
       }
+      case "inDoubt":
+        this.#doubt(step, outcome.error);
+        return false;
       case "failed": {
         const { error } = outcome;
         const delay = retryDelay(step, outcome, `${this.id}/${stepId}`);
@@ -498,6 +513,42 @@ export class Actor implements FlowRunHost, EventSink {
     return closed !== undefined && (gateId === undefined || gateId === closed);
   }
 
+  #onVerdict(stepId: string, verdict: Verdict, reply: Reply<void>, now: number): boolean {
+    const step = this.aside ? undefined : this.#run?.openStep(stepId);
+    if (!step?.inDoubt) {
+      reply.reject(this.aside ? setAsideError(this.id, this.aside) : notInDoubt(this.id, stepId));
+      return false;
+    }
+    switch (verdict.kind) {
+      case "outcome": {
+        let output: Wire;
+        try {
+          const { outputSchema, id } = step.task;
+          const value = fromWire(verdict.output);
+          output = toWire(
+            parseWith(outputSchema, value, "OUTPUT_INVALID", "result of step", id),
+            this.#host.limits,
+          );
+        } catch (error) {
+          reply.reject(error);
+          return false;
+        }
+        this.answerWhenDurable(reply);
+        return this.#deliver({ type: "STEP_COMPLETED", stepId, output }, now);
+      }
+      case "fail":
+        this.answerWhenDurable(reply);
+        return this.#deliver(
+          { type: "STEP_FAILED", stepId, error: verdict.error, channel: undefined, payload: undefined },
+          now,
+        );
+      case "retry":
+        this.answerWhenDurable(reply);
+        this.#repeat(step, "verdict", now);
+        return false;
+    }
+  }
+
   #onCancel(reason: string, reply: Reply<void>): void {
     if (isTerminal(this.status) && this.status !== "cancelled") {
       // That it has ended is an answer too, so it waits until the end is durable.
@@ -561,22 +612,16 @@ export class Actor implements FlowRunHost, EventSink {
     this.#live = true;
     for (const step of run.allOpenSteps()) {
       const { stepId, retryAt } = step;
-      if (this.#inFlight?.has(stepId)) continue;
+      if (this.#inFlight?.has(stepId) || step.inDoubt) continue;
       if (retryAt !== undefined && this.#isTimerHere(retryAt, RETRY_TIMER + stepId)) continue; // it was not dispatched
       if (retryAt !== undefined && retryAt > now) {
         this.#arm(retryAt, RETRY_TIMER + stepId);
         continue;
       }
-      // It may have run, or not: its request was durable, its outcome is not there. It runs again with the same key.
-      this.#retry({
-        type: "STEP_RETRIED",
-        stepId,
-        attempt: step.attempt + 1,
-        reason: "recovered",
-        dueAt: now,
-        error: undefined,
-      });
-      this.requestEffect(step);
+      // It may have run, or not: its request was durable, its outcome is not there. It runs again with the same key, unless
+      // it may not.
+      if (this.#host.mayRepeat(step.task)) this.#repeat(step, "recovered", now);
+      else this.#doubt(step, undefined);
     }
     if (this.#filed !== "setAside") return;
     for (const [gateId, { wakeAt }] of run.gates) {
@@ -619,10 +664,27 @@ export class Actor implements FlowRunHost, EventSink {
     draft.dispatches = appended(draft.dispatches, attempt);
   }
 
+  /** A fresh copy each time: effects are not to change what others see. */
+  get principal(): Principal | undefined {
+    return fromWire(this.#principal) as Principal | undefined;
+  }
+
   /** Records a domain event of an attempt under way; the attempt may be over by then, and the event void. */
   emitFrom({ stepId, attempt }: InFlight, name: string, payload: unknown): void {
     checkEventName("event type", name);
     this.post({ kind: "effectEvent", stepId, attempt, name, payload: toWire(payload, this.#host.limits) });
+  }
+
+  #repeat(step: OpenStep, reason: "recovered" | "verdict", now: number): void {
+    const { stepId, attempt } = step;
+    this.#retry({ type: "STEP_RETRIED", stepId, attempt: attempt + 1, reason, dueAt: now, error: undefined });
+    this.requestEffect(step);
+  }
+
+  #doubt({ stepId, attempt }: OpenStep, error: Wire): void {
+    const doubt = { type: "EFFECT_INDOUBT", stepId, attempt, error } as const;
+    this.append(doubt);
+    this.#run?.noteInDoubt(doubt);
   }
 
   #retry(event: EventOf<"STEP_RETRIED">): void {
@@ -678,6 +740,14 @@ export class Actor implements FlowRunHost, EventSink {
 
 function answerName(eventType: string, requestId: string): string {
   return `${requestId}\0${eventType}`; // no id holds a NUL
+}
+
+function notInDoubt(executionId: string, stepId: string): HeddleError {
+  return new HeddleError(
+    "STEP_NOT_IN_DOUBT",
+    `Step ${stepId} of execution ${executionId} waits for no verdict. Its state shows how it stands.`,
+    { details: { executionId, stepId } },
+  );
 }
 
 export function endedError(executionId: string, status: FiledStatus): HeddleError {

@@ -2,11 +2,23 @@
 
 import {
   type FlowDefinition,
+  type FlowModule,
   type FlowRunner,
   HeddleError,
   type RegisteredFlow,
   type SetAside,
 } from "../kernel/index.js";
+
+/** Whether a value is a flow with its runner. */
+export function isRegisteredFlow(value: unknown): value is RegisteredFlow {
+  const { definition, runner } = (value ?? {}) as Partial<RegisteredFlow>;
+  return typeof definition?.id === "string" && typeof runner === "function";
+}
+
+/** Every registered flow a module exports. */
+export function flowsOf(module: FlowModule): RegisteredFlow[] {
+  return Object.values(module).filter(isRegisteredFlow);
+}
 
 export class FlowRegistry {
   readonly #flows = new Map<string, Map<string, RegisteredFlow>>();
@@ -31,6 +43,11 @@ export class FlowRegistry {
     }
     versions.set(version, known ?? { definition, runner });
     this.#flows.set(id, versions);
+  }
+
+  /** Every flow, in the order of registering. */
+  all(): RegisteredFlow[] {
+    return [...this.#flows.values()].flatMap((versions) => [...versions.values()]);
   }
 
   find(flowId: string, version: string): RegisteredFlow | undefined {

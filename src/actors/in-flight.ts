@@ -1,12 +1,14 @@
 // InFlight: one dispatched attempt of a step, as the executor sees it. Made for every dispatch, so the parts few
 // handlers ask for (the signal, the key) are made when they are asked for.
 
-import type { Invocation } from "../effects/index.js";
+import type { Invocation, Principal } from "../effects/index.js";
 import type { ExecutableTask, OpenStep, RetryPolicy, TaskKind, Wire } from "../kernel/index.js";
 
 /** Who takes the domain events of an attempt. */
 export interface EventSink {
   emitFrom(attempt: InFlight, name: string, payload: unknown): void;
+  /** Who the execution acts for. */
+  readonly principal: Principal | undefined;
 }
 
 export class InFlight implements Invocation {
@@ -35,6 +37,10 @@ export class InFlight implements Invocation {
 
   get task(): ExecutableTask {
     return this.#step.task;
+  }
+
+  get principal(): Principal | undefined {
+    return this.#sink.principal;
   }
 
   get retry(): RetryPolicy | undefined {

@@ -1,4 +1,18 @@
+export { Admission, type AdmissionOptions } from "./admission.js";
+export { FlowRegistry, flowsOf, isRegisteredFlow } from "./flow-registry.js";
 export type { ExecutionHandle } from "./handle.js";
-export type { ResumeRequest } from "./messages.js";
-export { Observer, type ObserverHooks } from "./observer.js";
-export { type CloseOptions, ExecutionRuntime, type RuntimeOptions, type StartOptions } from "./runtime.js";
+export type { InDoubtVerdict } from "./in-doubt.js";
+export type { StartRequest } from "./intake.js";
+export { LocalPartitions, type OutsideEffects } from "./local-partitions.js";
+export type { Reply, ResumeRequest, Verdict } from "./messages.js";
+export { Observer, type ObserverHooks, type Written } from "./observer.js";
+export type { Command, PartitionDoor, PartitionHost } from "./partition-host.js";
+export {
+  type CloseOptions,
+  DEFAULT_MAX_RESIDENT,
+  ExecutionRuntime,
+  type RuntimeOptions,
+  type StartOptions,
+} from "./runtime.js";
+export { StateReader } from "./state-reader.js";
+export type { Awaited } from "./watchers.js";

@@ -29,6 +29,7 @@ export interface StartRequest {
   readonly fresh: boolean;
   readonly flow: RegisteredFlow;
   readonly input: Wire;
+  readonly principal?: Wire;
   readonly reply: Reply<void>;
 }
 
@@ -217,7 +218,7 @@ export class Intake {
     this.#starts = [...released.map(({ request }) => request), ...this.#starts];
   }
 
-  #begin({ executionId, flow, input, reply }: StartRequest, now: number): void {
+  #begin({ executionId, flow, input, principal, reply }: StartRequest, now: number): void {
     const { id: flowId, version: flowVersion } = flow.definition;
     const actor = new Actor(
       this.#host,
@@ -235,7 +236,10 @@ export class Intake {
       flow,
       undefined,
     );
-    actor.begin({ type: "EXECUTION_STARTED", flowId, flowVersion, input, flags: CURRENT_FLAGS }, reply);
+    actor.begin(
+      { type: "EXECUTION_STARTED", flowId, flowVersion, input, flags: CURRENT_FLAGS, principal },
+      reply,
+    );
     this.#host.admit(actor);
     this.#host.enqueue(actor);
   }
@@ -277,11 +281,11 @@ export class Intake {
 
   /** I2 */
   #answerAbsent(executionId: string, header: ExecutionHeader | undefined, message: Message): void {
-    if (message.kind !== "resume" && message.kind !== "cancel") return;
+    if (!("reply" in message)) return;
     const { reply } = message;
     if (!header) reply.reject(unknownExecution(executionId));
     else if (message.kind === "resume") this.#host.answerClosedResume(executionId, message.request, reply);
-    else if (header.status === "cancelled") reply.resolve();
+    else if (message.kind === "cancel" && header.status === "cancelled") reply.resolve();
     else reply.reject(endedError(executionId, header.status));
   }
 

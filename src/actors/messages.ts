@@ -17,7 +17,19 @@ export type Message =
   | { readonly kind: "decided"; readonly event: EventOf<"DECISION_RECORDED" | "DECISION_FAILED"> }
   | { readonly kind: "timerDue"; readonly wakeAt: number; readonly timerId: string }
   | { readonly kind: "resume"; readonly request: ResumeRequest; readonly reply: Reply<void> }
+  | {
+      readonly kind: "verdict";
+      readonly stepId: string;
+      readonly verdict: Verdict;
+      readonly reply: Reply<void>;
+    }
   | { readonly kind: "cancel"; readonly reason: string; readonly reply: Reply<void> };
+
+/** A verdict as an actor gets it: checked as far as it can be without the step. */
+export type Verdict =
+  | { readonly kind: "outcome"; readonly output: Wire }
+  | { readonly kind: "fail"; readonly error: Wire }
+  | { readonly kind: "retry" };
 
 /** What `runtime.resume` takes. */
 export interface ResumeRequest {
@@ -39,5 +51,5 @@ export interface Reply<T> {
 
 /** Tells whoever sent the message, if anybody waits for an answer to it. */
 export function rejectMessage(message: Message, error: unknown): void {
-  if (message.kind === "resume" || message.kind === "cancel") message.reply.reject(error);
+  if ("reply" in message) message.reply.reject(error);
 }

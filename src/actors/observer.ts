@@ -1,7 +1,6 @@
 // Observer: the host's hooks, called so that nothing they do can hurt an execution (C-EMB-01).
 
-import { type EventEnvelope, envelopesOf } from "../kernel/index.js";
-import type { Move } from "./actor.js";
+import { type EventEnvelope, envelopesOf, type LogRecord } from "../kernel/index.js";
 
 export interface ObserverHooks {
   /** Each event when it is appended, before it is durable. For progress displays, not for decisions. */
@@ -13,6 +12,12 @@ export interface ObserverHooks {
   readonly onStorageError?: ((executionId: string, error: unknown) => void) | undefined;
 }
 
+/** What one pass appended to one execution, if anything. */
+export interface Written {
+  readonly header: { readonly id: string };
+  readonly record: LogRecord | undefined;
+}
+
 export class Observer {
   readonly #hooks: ObserverHooks;
 
@@ -20,11 +25,11 @@ export class Observer {
     this.#hooks = hooks;
   }
 
-  appended(moves: readonly Move[]): void {
+  appended(moves: readonly Written[]): void {
     if (this.#hooks.onEvent) this.#publish(moves, "onEvent", this.#hooks.onEvent);
   }
 
-  durable(moves: readonly Move[]): void {
+  durable(moves: readonly Written[]): void {
     if (this.#hooks.onDurableEvent) this.#publish(moves, "onDurableEvent", this.#hooks.onDurableEvent);
   }
 
@@ -36,7 +41,7 @@ export class Observer {
     this.#contained("onStorageError", () => this.#hooks.onStorageError?.(executionId, error));
   }
 
-  #publish(moves: readonly Move[], hook: string, listener: (event: EventEnvelope) => void): void {
+  #publish(moves: readonly Written[], hook: string, listener: (event: EventEnvelope) => void): void {
     for (const { header, record } of moves) {
       if (!record) continue;
       for (const envelope of envelopesOf(header.id, record)) this.#contained(hook, () => listener(envelope));

@@ -18,6 +18,7 @@ import {
   afterLong,
   type Clock,
   type Entropy,
+  type ExecutableTask,
   type ExecutionHeader,
   type ExecutionState,
   fold,
@@ -156,7 +157,7 @@ export class Partition implements IntakeHost {
 
   /** Hands a message to an execution, in memory or not. */
   send(executionId: string, message: Message): void {
-    if ((message.kind === "resume" || message.kind === "cancel") && this.#refuses(message.reply)) return;
+    if ("reply" in message && this.#refuses(message.reply)) return;
     const actor = this.#actors.get(executionId);
     if (actor) {
       actor.post(message);
@@ -247,6 +248,10 @@ export class Partition implements IntakeHost {
 
   warn(message: string): void {
     this.#observer.warn(message);
+  }
+
+  mayRepeat(task: ExecutableTask): boolean {
+    return this.#executor.mayRepeat?.(task) ?? task.idempotent ?? true;
   }
 
   attach(request: StartRequest): void {

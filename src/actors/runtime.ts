@@ -1,7 +1,7 @@
 // ExecutionRuntime: the door through which programs start, resume, cancel and watch executions. It routes each call to
 // the partition that owns the execution, and checks at this boundary whatever can be checked without it.
 
-import { type EffectRuntime, InlineExecutor } from "../effects/index.js";
+import type { EffectRuntime, Principal } from "../effects/index.js";
 import {
   type Clock,
   checkId,
@@ -26,18 +26,22 @@ import {
   type ValueLimits,
   type Wire,
 } from "../kernel/index.js";
+import type { Admission } from "./admission.js";
 import { FlowRegistry } from "./flow-registry.js";
 import { type ExecutionHandle, type HandleHost, RuntimeHandle } from "./handle.js";
+import { type InDoubtVerdict, readVerdict } from "./in-doubt.js";
 import type { StartRequest } from "./intake.js";
+import { LocalPartitions, type OutsideEffects } from "./local-partitions.js";
 import type { Reply, ResumeRequest } from "./messages.js";
 import { Observer, type ObserverHooks } from "./observer.js";
-import { Partition } from "./partition.js";
-import { StateReader } from "./state-reader.js";
+import type { Command, PartitionDoor, PartitionHost } from "./partition-host.js";
 import type { Awaited } from "./watchers.js";
 
 export interface StartOptions {
   /** Names the execution. Starting it again with the same flow and input attaches; anything else is a conflict. */
   readonly executionId?: string;
+  /** Who it acts for: authorizers and effects are told. It is kept in the log, where no reader shows it. */
+  readonly principal?: Principal;
 }
 
 export interface CloseOptions {
@@ -58,14 +62,21 @@ export interface RuntimeOptions extends ObserverHooks {
   readonly validateInput?: boolean | undefined;
   /** Idle executions kept in memory, default 10,000. */
   readonly maxResident?: number | undefined;
+  /** What runs effects outside this thread, when partitions run in it. */
+  readonly effects?: OutsideEffects | undefined;
+  /** Bounds what partitions have at work, when they run in this thread. */
+  readonly admission?: Admission | undefined;
+  /** Where the partitions run, given the flows of this runtime. Default: in this thread. */
+  readonly partitionHost?: ((registry: FlowRegistry) => PartitionHost) | undefined;
 }
 
-const DEFAULT_MAX_RESIDENT = 10_000;
+/** Idle executions each partition keeps in memory. */
+export const DEFAULT_MAX_RESIDENT = 10_000;
 const DEFAULT_CLOSE_DEADLINE_MS = 5_000;
 
 type Phase =
   | { readonly kind: "built" }
-  | { readonly kind: "opening" | "open" | "failed"; readonly opened: Promise<readonly Partition[]> }
+  | { readonly kind: "opening" | "open" | "failed"; readonly opened: Promise<readonly PartitionDoor[]> }
   | { readonly kind: "closed"; readonly closing: Promise<void> };
 
 export class ExecutionRuntime implements HandleHost {
@@ -74,18 +85,32 @@ export class ExecutionRuntime implements HandleHost {
   readonly #newId: () => string;
   readonly #validateInput: boolean;
   #phase: Phase = { kind: "built" };
-  #partitions: readonly Partition[] = [];
+  readonly #host: PartitionHost;
+  #partitions: readonly PartitionDoor[] = [];
 
   constructor(options: RuntimeOptions) {
     this.#options = options;
     this.#newId = createIdSource(() => options.clock.now(), options.fillRandom);
     this.#validateInput = options.validateInput ?? true;
+    this.#host = options.partitionHost?.(this.#registry) ?? this.#localPartitions();
+  }
+
+  #localPartitions(): PartitionHost {
+    const { snapshotEvery, maxResident = DEFAULT_MAX_RESIDENT, ...options } = this.#options;
+    const observer = new Observer(options);
+    return new LocalPartitions({
+      ...options,
+      registry: this.#registry,
+      observer,
+      snapshotEvery,
+      maxResident,
+    });
   }
 
   /** Makes a flow startable, and lets executions that were waiting for it go on. */
   registerFlow<TIn, TOut>(definition: FlowDefinition<TIn, TOut>, runner: FlowRunner<TIn, TOut>): void {
     this.#registry.register(definition, runner);
-    for (const partition of this.#partitions) partition.retrySetAside();
+    this.#host.flowRegistered();
   }
 
   /**
@@ -105,32 +130,10 @@ export class ExecutionRuntime implements HandleHost {
     return contained(this.#phase.opened.then(() => {}));
   }
 
-  async #openAll(): Promise<readonly Partition[]> {
-    const { eventStore, clock, effectRuntime, limits, snapshotStore, snapshotEvery } = this.#options;
-    const observer = new Observer(this.#options);
-    const shared = {
-      clock,
-      entropy: this.#options.entropy,
-      limits,
-      executor: new InlineExecutor(effectRuntime, clock, limits),
-      registry: this.#registry,
-      observer,
-      states: new StateReader(snapshotStore, snapshotEvery),
-      maxResident: this.#options.maxResident ?? DEFAULT_MAX_RESIDENT,
-    };
-    const partitions: Partition[] = [];
-    try {
-      for (let i = 0; i < eventStore.partitions; i++) {
-        partitions.push(new Partition({ ...shared, log: await eventStore.open(i) }));
-      }
-      for (const partition of partitions) await partition.recover();
-    } catch (error) {
-      for (const partition of partitions) await partition.close(0);
-      throw error;
-    }
-    this.#partitions = partitions;
+  async #openAll(): Promise<readonly PartitionDoor[]> {
+    this.#partitions = await this.#host.open();
     if (this.#phase.kind === "opening") this.#phase = { kind: "open", opened: this.#phase.opened };
-    return partitions;
+    return this.#partitions;
   }
 
   /**
@@ -155,6 +158,7 @@ export class ExecutionRuntime implements HandleHost {
         fresh,
         flow: registered,
         input: this.#inputToWire(registered, input),
+        principal: toWire(options.principal, this.#options.limits),
         reply: starting,
       };
       starting.executionId = executionId;
@@ -195,6 +199,24 @@ export class ExecutionRuntime implements HandleHost {
     const sent = { ...request, payload: fromWire(toWire(request.payload, this.#options.limits)) };
     await this.#ask(executionId, (reply) => ({ kind: "resume", request: sent, reply }));
     return new RuntimeHandle(executionId, this);
+  }
+
+  /**
+   * Decides what became of a step that is in doubt: it may have done its work, and may not be repeated. Resolves once the
+   * verdict is durable.
+   *
+   * @param verdict the outcome somebody found out (parsed by the step's schema), or that it failed, or that it may run again
+   * @throws EXECUTION_UNKNOWN, EXECUTION_ENDED, EXECUTION_SET_ASIDE, STEP_NOT_IN_DOUBT, OUTPUT_INVALID, VALUE_NOT_RECORDABLE
+   */
+  resolveInDoubt(executionId: string, stepId: string, verdict: InDoubtVerdict): Promise<void> {
+    return contained(this.#resolveInDoubt(executionId, stepId, verdict));
+  }
+
+  async #resolveInDoubt(executionId: string, stepId: string, verdict: InDoubtVerdict): Promise<void> {
+    checkId("executionId", executionId);
+    checkId("stepId", stepId);
+    const decided = readVerdict(verdict, this.#options.limits);
+    await this.#ask(executionId, (reply) => ({ kind: "verdict", stepId, verdict: decided, reply }));
   }
 
   /** Ends an execution. Steps in flight are aborted; cancelling what is cancelled is fine, what has ended is not. */
@@ -239,27 +261,22 @@ export class ExecutionRuntime implements HandleHost {
   /** Closes the log and everything on it. Repeated calls wait for the first. */
   close({ deadlineMs = DEFAULT_CLOSE_DEADLINE_MS }: CloseOptions = {}): Promise<void> {
     if (this.#phase.kind !== "closed") {
-      const opened = this.#phase.kind === "built" ? undefined : this.#phase.opened;
-      this.#phase = { kind: "closed", closing: contained(this.#closeAll(opened, deadlineMs)) };
+      this.#phase = { kind: "closed", closing: contained(this.#closeAll(deadlineMs)) };
     }
     return this.#phase.closing;
   }
 
-  async #closeAll(opened: Promise<readonly Partition[]> | undefined, deadlineMs: number): Promise<void> {
-    const partitions = opened ? await opened.catch(() => []) : [];
-    await Promise.all(partitions.map((partition) => partition.close(deadlineMs)));
+  async #closeAll(deadlineMs: number): Promise<void> {
+    await this.#host.close(deadlineMs);
     await this.#options.eventStore.close();
   }
 
-  async #ask(
-    executionId: string,
-    message: (reply: Reply<void>) => Parameters<Partition["send"]>[1],
-  ): Promise<void> {
+  async #ask(executionId: string, message: (reply: Reply<void>) => Command): Promise<void> {
     const partition = await this.#owner(executionId);
     await new Promise<void>((resolve, reject) => partition.send(executionId, message({ resolve, reject })));
   }
 
-  async #owner(executionId: string): Promise<Partition> {
+  async #owner(executionId: string): Promise<PartitionDoor> {
     checkId("executionId", executionId);
     switch (this.#phase.kind) {
       case "built":
@@ -275,7 +292,7 @@ export class ExecutionRuntime implements HandleHost {
     }
   }
 
-  #partitionFor(executionId: string): Partition {
+  #partitionFor(executionId: string): PartitionDoor {
     if (this.#phase.kind === "closed") throw closedError();
     return this.#partitions[partitionOf(executionId, this.#partitions.length)]!;
   }

@@ -11,6 +11,14 @@ import {
   type SnapshotStore,
 } from "../kernel/index.js";
 
+/** Owned or not: folding takes no more than this. */
+type ReadableLog = Pick<PartitionLog, "load">;
+
+interface Place {
+  readonly id: string;
+  readonly key: number;
+}
+
 export class StateReader {
   readonly #snapshots: SnapshotStore;
   readonly #snapshotEvery: number | undefined;
@@ -20,11 +28,9 @@ export class StateReader {
     this.#snapshotEvery = snapshotEvery;
   }
 
-  async read(
-    log: PartitionLog,
-    execution: { readonly id: string; readonly key: number },
-  ): Promise<ExecutionState> {
-    return revealState(execution.id, await this.#fold(log, execution));
+  /** The state as of everything that is there, or as of one event of it. */
+  async read(log: ReadableLog, execution: Place, upTo = Infinity): Promise<ExecutionState> {
+    return revealState(execution.id, await this.#fold(log, execution, upTo));
   }
 
   /** Whether a move that ends at `sequence` and began at `from` crosses a checkpoint. */
@@ -34,22 +40,17 @@ export class StateReader {
   }
 
   /** Saves a snapshot of what is durable. Losing one costs time, never truth, so nobody waits for it. */
-  async checkpoint(
-    log: PartitionLog,
-    execution: { readonly id: string; readonly key: number },
-  ): Promise<void> {
-    const state = await this.#fold(log, execution);
+  async checkpoint(log: ReadableLog, execution: Place): Promise<void> {
+    const state = await this.#fold(log, execution, Infinity);
     await this.#snapshots.save({ executionId: execution.id, sequence: state.sequence, state });
   }
 
-  async #fold(
-    log: PartitionLog,
-    { id, key }: { readonly id: string; readonly key: number },
-  ): Promise<FoldedState> {
-    const snapshot = this.#snapshotEvery === undefined ? undefined : await this.#load(id);
+  async #fold(log: ReadableLog, { id, key }: Place, upTo: number): Promise<FoldedState> {
+    const saved = this.#snapshotEvery === undefined ? undefined : await this.#load(id);
+    const snapshot = saved && saved.sequence <= upTo ? saved : undefined;
     const [records] = await log.load([key], snapshot ? snapshot.sequence + 1 : 0);
     if (records instanceof HeddleError) throw records;
-    return fold(records ?? [], snapshot?.state as FoldedState | undefined);
+    return fold(records ?? [], snapshot?.state as FoldedState | undefined, upTo);
   }
 
   /** One that cannot be read is as good as none: the log says it all again, and the next checkpoint replaces it. */

@@ -2,8 +2,22 @@
 // misplaced option in a literal; the check is for configurations put together at run time, and for JavaScript.
 
 import { closest, distance } from "fastest-levenshtein";
-import type { EffectMiddleware, EffectRuntime } from "../effects/index.js";
-import { type EventEnvelope, type FlowModule, HeddleError, type RegisteredFlow } from "../kernel/index.js";
+import { isRegisteredFlow } from "../actors/index.js";
+import {
+  type CapabilityAuthorizer,
+  type EffectMiddleware,
+  type EffectRuntime,
+  KillSwitch,
+} from "../effects/index.js";
+import {
+  type EventEnvelope,
+  type FlowModule,
+  HeddleError,
+  type PolicyDefinition,
+  type RegisteredFlow,
+} from "../kernel/index.js";
+import { invalidWorkers, readThreadOptions } from "../workers/index.js";
+import type { WorkersConfig } from "../workers/partitions/options.js";
 import type { StorageConfig } from "./storage.js";
 
 /** A surface by its id. */
@@ -14,8 +28,12 @@ export interface SurfaceConfig {
 }
 
 export interface SecurityConfig {
-  /** Not in this version: a value is refused, not ignored. */
-  authorizer?: unknown;
+  /** Asked before each effect. A denial is the step's failure, EFFECT_DENIED. */
+  authorizer?: CapabilityAuthorizer | undefined;
+  /** What effects of every flow may be at most; flows may have policies of their own. */
+  policies?: PolicyDefinition[] | undefined;
+  /** Stops effects of the system, a tenant or a flow while the app runs. */
+  killSwitch?: KillSwitch | undefined;
 }
 
 export interface ObservabilityConfig {
@@ -48,6 +66,12 @@ export interface ExecutionConfig {
   maxResident?: number | undefined;
   /** Largest value a step, gate or flow may record, in bytes. Default 16 MiB. */
   maxValueBytes?: number | undefined;
+  /** What becomes of a start when there is no room: it waits, or it is refused with OVERLOADED. Default "wait". */
+  admission?: "wait" | "reject" | undefined;
+  /** Executions at work at once; those that are parked do not count. Default: no bound. */
+  maxInFlight?: number | undefined;
+  /** Bytes of the inputs of starts that wait for room; a start over it is refused with OVERLOADED. Default 64 MiB. */
+  maxWaitingBytes?: number | undefined;
 }
 
 export interface LoomConfig {
@@ -62,6 +86,8 @@ export interface LoomConfig {
   observability?: ObservabilityConfig | undefined;
   durability?: DurabilityConfig | undefined;
   execution?: ExecutionConfig | undefined;
+  /** Where executions and effects run. Without it everything runs in the host's thread. */
+  workers?: WorkersConfig | undefined;
 }
 
 type Group = "security" | "observability" | "durability" | "execution" | "checks";
@@ -71,10 +97,8 @@ const GROUPS: Readonly<
   Record<Group, { readonly has: readonly string[]; readonly later: readonly string[] }>
 > = {
   security: {
-    has: [],
+    has: ["authorizer", "policies", "killSwitch"],
     later: [
-      "authorizer",
-      "policies",
       "secrets",
       "resumeAuthenticator",
       "executionAuthorizer",
@@ -90,13 +114,31 @@ const GROUPS: Readonly<
   },
   durability: { has: ["snapshotEvery"], later: ["retention", "snapshots", "heartbeat"] },
   execution: {
-    has: ["registerEffects", "effectMiddleware", "now", "validateInput", "maxResident", "maxValueBytes"],
+    has: [
+      "registerEffects",
+      "effectMiddleware",
+      "now",
+      "validateInput",
+      "maxResident",
+      "maxValueBytes",
+      "admission",
+      "maxInFlight",
+      "maxWaitingBytes",
+    ],
     later: ["dispatcher", "envelope", "errorClasses", "claimCheck"],
   },
   checks: { has: [], later: ["validate", "verify", "manifest"] },
 };
 
-const TOP_LEVEL = ["storage", "flows", "flowModules", "surfaces", "autostart", ...Object.keys(GROUPS)];
+const TOP_LEVEL = [
+  "storage",
+  "flows",
+  "flowModules",
+  "surfaces",
+  "autostart",
+  "workers",
+  ...Object.keys(GROUPS),
+];
 const TOP_LEVEL_LATER = [
   "agentModules",
   "toolModules",
@@ -115,7 +157,6 @@ const TOP_LEVEL_LATER = [
   "agentSurface",
   "catalog",
   "timers",
-  "workers",
 ];
 
 /** Refuses options that are misplaced, misspelt, or not in this version. An ignored option is the worst kind of bug. */
@@ -127,7 +168,17 @@ export function checkConfig(config: unknown): asserts config is LoomConfig {
     if (Object.hasOwn(GROUPS, option)) checkGroup(option as Group, value);
     else if (!TOP_LEVEL.includes(option)) throw misplaced(option);
   }
-  const { flows, flowModules, surfaces, observability, durability, execution } = config as LoomConfig;
+  const { flows, flowModules, surfaces, security, observability, durability, execution } =
+    config as LoomConfig;
+  checkAuthorizer("security.authorizer", security?.authorizer);
+  const killSwitch: unknown = security?.killSwitch;
+  if (killSwitch !== undefined && !(killSwitch instanceof KillSwitch))
+    throw invalid("security.killSwitch must be a KillSwitch: new KillSwitch().");
+  checkList(
+    "security.policies",
+    security?.policies,
+    (policy) => isRecord(policy) || "is no policy: make one by policy$",
+  );
   checkList(
     "flows",
     flows,
@@ -162,6 +213,44 @@ export function checkConfig(config: unknown): asserts config is LoomConfig {
   checkCount("durability.snapshotEvery", durability?.snapshotEvery, 1);
   checkCount("execution.maxResident", execution?.maxResident, 0);
   checkCount("execution.maxValueBytes", execution?.maxValueBytes, 1);
+  checkCount("execution.maxInFlight", execution?.maxInFlight, 1);
+  checkCount("execution.maxWaitingBytes", execution?.maxWaitingBytes, 0);
+  const { admission } = execution ?? {};
+  if (admission !== undefined && admission !== "wait" && admission !== "reject")
+    throw invalid(`execution.admission is "wait" or "reject", not ${JSON.stringify(admission)}.`);
+  checkWorkers(config as LoomConfig);
+}
+
+/** What cannot cross into partition threads is refused, not ignored. */
+function checkWorkers({ workers, storage, execution, security }: LoomConfig): void {
+  const threads = readThreadOptions(workers);
+  if (!threads) return;
+  if (storage?.kind !== "lmdb")
+    throw invalidWorkers("actors", "needs a log that threads share: storage has to be lmdbStorage({ dir })");
+  for (const option of ["authorizer", "policies", "killSwitch"] as const) {
+    if (security?.[option] === undefined) continue;
+    throw new HeddleError(
+      "CONFIG_INVALID",
+      option === "killSwitch"
+        ? "security.killSwitch does not reach into partition threads: leave it out, or leave workers.actors out."
+        : `security.${option} does not go with workers.actors: effects run in those threads. Export ${option} from the module that workers.app names (${threads.app}).`,
+      { details: { option: `security.${option}` } },
+    );
+  }
+  for (const option of ["registerEffects", "effectMiddleware", "now"] as const) {
+    if (execution?.[option] === undefined) continue;
+    const advice =
+      option === "now"
+        ? "partition threads take the time of the system. Leave it out, or leave workers.actors out"
+        : `a function cannot cross threads. Export ${option} from the module that workers.app names (${threads.app})`;
+    throw new HeddleError(
+      "CONFIG_INVALID",
+      `execution.${option} does not go with workers.actors: ${advice}.`,
+      {
+        details: { option: `execution.${option}` },
+      },
+    );
+  }
 }
 
 function checkGroup(group: Group, options: unknown): void {
@@ -206,12 +295,6 @@ function suggestion(option: string, known: readonly string[]): string {
   return distance(option, nearest) <= 3 ? ` Did you mean ${nearest}?` : "";
 }
 
-/** Whether a value is a flow with its runner. */
-export function isRegisteredFlow(value: unknown): value is RegisteredFlow {
-  const { definition, runner } = (value ?? {}) as Partial<RegisteredFlow>;
-  return typeof definition?.id === "string" && typeof runner === "function";
-}
-
 function isRecord(value: unknown): boolean {
   return typeof value === "object" && value !== null;
 }
@@ -224,6 +307,11 @@ function checkList(option: string, value: unknown, check: (item: unknown) => tru
     const complaint = check(item);
     if (complaint !== true) throw invalid(`${option}[${i}] ${complaint}.`);
   }
+}
+
+function checkAuthorizer(option: string, value: { readonly authorize?: unknown } | undefined): void {
+  if (value === undefined || typeof value.authorize === "function") return;
+  throw invalid(`${option} must have a function authorize, as a GrantTable has.`);
 }
 
 function checkFunction(option: string, value: unknown): void {

@@ -1,18 +1,26 @@
 // defineConfig: composition. Everything it does can be done by hand with the parts it puts together.
 
-import { Observer } from "../actors/index.js";
-import { EffectRuntime } from "../effects/index.js";
-import type { EventStore, FlowModule, RegisteredFlow, SnapshotStore } from "../kernel/index.js";
+import { Admission, flowsOf, Observer } from "../actors/index.js";
+import { EffectRuntime, type KillSwitch, ring } from "../effects/index.js";
+import type { EventStore, SnapshotStore } from "../kernel/index.js";
 import { ProjectionRuntime } from "../surface/index.js";
-import { checkConfig, isRegisteredFlow, type LoomConfig } from "./config.js";
+import { PooledEffects, readThreadOptions, type ThreadPartitions } from "../workers/index.js";
+import { checkConfig, type LoomConfig } from "./config.js";
+import { partitionThreads } from "./partition-threads.js";
 import { WorkflowRuntime } from "./runtime.js";
 import { openStores } from "./storage.js";
+import { UnreachableEffects } from "./unreachable-effects.js";
+import { type AppWorkers, appWorkers } from "./workers.js";
 
 export interface LoomApp {
   readonly runtime: WorkflowRuntime;
   readonly effectRuntime: EffectRuntime;
   readonly projectionRuntime: ProjectionRuntime;
   readonly stores: { readonly eventStore: EventStore; readonly snapshotStore: SnapshotStore };
+  /** `security.killSwitch`, if there is one. */
+  readonly killSwitch?: KillSwitch;
+  /** The threads of `workers`. */
+  readonly workers: AppWorkers;
   /** Opens the log and recovers what was running. Automatic unless `autostart: false`; safe to call again. */
   start(): Promise<void>;
   /** Ends the app: steps in flight get `deadlineMs` (default 5,000), the log is closed. Safe to call again. */
@@ -23,12 +31,21 @@ export interface LoomApp {
 export function defineConfig(config: LoomConfig): LoomApp {
   checkConfig(config);
   const { storage, flows = [], flowModules = [], surfaces = [], autostart = true } = config;
-  const { observability = {}, durability = {}, execution = {} } = config;
+  const { security = {}, observability = {}, durability = {}, execution = {}, workers } = config;
   const { registerEffects, effectMiddleware = [], now = Date.now } = execution;
   const observer = new Observer(observability);
-  const stores = openStores(storage, now, (message) => observer.warn(message));
-  const effectRuntime = new EffectRuntime(effectMiddleware);
+  const threads = readThreadOptions(workers);
+  const stores = openStores(storage, now, (message) => observer.warn(message), threads?.count);
+  const allFlows = [...flows, ...flowModules.flatMap(flowsOf)];
+  const { authorizer, policies, killSwitch } = security;
+  const effectRuntime = threads
+    ? new UnreachableEffects()
+    : new EffectRuntime(
+        ring({ killSwitch, authorizer, policies, flows: allFlows, middleware: effectMiddleware }),
+      );
   registerEffects?.(effectRuntime);
+  const toThreads = threads && partitionThreads(config, threads, stores.eventStore, observer);
+  let threadHost: ThreadPartitions | undefined;
   const runtime = new WorkflowRuntime({
     ...stores,
     ...observability,
@@ -38,22 +55,22 @@ export function defineConfig(config: LoomConfig): LoomApp {
     validateInput: execution.validateInput,
     maxResident: execution.maxResident,
     maxValueBytes: execution.maxValueBytes,
+    admission: new Admission(execution),
+    effects: threads || !workers?.effects ? undefined : new PooledEffects(effectRuntime, workers.effects),
+    partitionHost: toThreads && ((registry) => (threadHost = toThreads(registry))),
   });
-  for (const flow of [...flows, ...flowModules.flatMap(flowsOf)])
-    runtime.registerFlow(flow.definition, flow.runner);
+  for (const flow of allFlows) runtime.registerFlow(flow.definition, flow.runner);
   const surfaceIds = surfaces.map((surface) => (typeof surface === "string" ? surface : surface.id));
   const app: LoomApp = {
     runtime,
     effectRuntime,
     projectionRuntime: new ProjectionRuntime(stores.eventStore, surfaceIds),
     stores,
+    ...(killSwitch && { killSwitch }),
+    workers: appWorkers(() => threadHost),
     start: () => runtime.open(),
     close: (options) => runtime.close(options),
   };
   if (autostart) void app.start();
   return app;
-}
-
-function flowsOf(module: FlowModule): RegisteredFlow[] {
-  return Object.values(module).filter(isRegisteredFlow);
 }

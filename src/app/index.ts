@@ -1,3 +1,5 @@
+export type { WorkersConfig } from "../workers/partitions/options.js";
+export type { PartitionThreadStats } from "../workers/partitions/stats.js";
 export type {
   DurabilityConfig,
   ExecutionConfig,
@@ -10,3 +12,4 @@ export { defineConfig, type LoomApp } from "./define-config.js";
 export { WorkflowRuntime, type WorkflowRuntimeOptions } from "./runtime.js";
 export { type BranchRegistry, type LmdbStorage, lmdbStorage, type StorageConfig } from "./storage.js";
 export { HEDDLE_VERSION } from "./version.js";
+export type { AppWorkers, WorkersInspection, WorkersStats } from "./workers.js";

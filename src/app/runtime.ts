@@ -1,6 +1,13 @@
 // WorkflowRuntime: the runtime with the host's clock and randomness, for programs that wire it by hand.
 
-import { ExecutionRuntime, type ObserverHooks } from "../actors/index.js";
+import {
+  type Admission,
+  ExecutionRuntime,
+  type FlowRegistry,
+  type ObserverHooks,
+  type OutsideEffects,
+  type PartitionHost,
+} from "../actors/index.js";
 import type { EffectRuntime } from "../effects/index.js";
 import { type EventStore, type SnapshotStore, VALUE_LIMITS } from "../kernel/index.js";
 import { fillRandom, systemClock, systemEntropy } from "./clock.js";
@@ -14,6 +21,9 @@ export interface WorkflowRuntimeOptions extends ObserverHooks {
   readonly maxResident?: number | undefined;
   readonly maxValueBytes?: number | undefined;
   readonly now?: (() => number) | undefined;
+  readonly effects?: OutsideEffects | undefined;
+  readonly admission?: Admission | undefined;
+  readonly partitionHost?: ((registry: FlowRegistry) => PartitionHost) | undefined;
 }
 
 /** Starts, resumes, cancels and watches executions. Call `open()` before anything else when you build it yourself. */

@@ -45,15 +45,20 @@ export function lmdbStorage(options: Omit<LmdbStorage, "kind">): LmdbStorage {
   return { kind: "lmdb", ...options };
 }
 
+/** What directories say of their maker. */
+export const CREATED_BY = `heddle ${HEDDLE_VERSION}`;
+
 export interface Stores {
   readonly eventStore: EventStore;
   readonly snapshotStore: SnapshotStore;
 }
 
+/** Of `partitions`, a new directory gets as many as partition threads, unless it is told. */
 export function openStores(
   storage: StorageConfig,
   now: () => number,
   warn: (message: string) => void,
+  threads = 0,
 ): Stores {
   const onListenerError = (error: unknown): void =>
     warn(`A subscriber of the event store threw: ${error instanceof Error ? error.message : String(error)}`);
@@ -64,27 +69,7 @@ export function openStores(
         snapshotStore: new MemorySnapshotStore(),
       };
     case "lmdb": {
-      const { dir, partitions, sync } = storage;
-      if (typeof dir !== "string" || dir.length === 0) {
-        throw new HeddleError(
-          "CONFIG_INVALID",
-          'lmdbStorage needs a directory: lmdbStorage({ dir: ".data" }).',
-        );
-      }
-      if (sync !== undefined && sync !== "flush" && sync !== "commit") {
-        throw new HeddleError(
-          "CONFIG_INVALID",
-          `lmdbStorage: sync is "flush" or "commit", not ${JSON.stringify(sync)}.`,
-        );
-      }
-      const eventStore = new LmdbEventStore({
-        dir,
-        now,
-        createdBy: `heddle ${HEDDLE_VERSION}`,
-        onListenerError,
-        ...(partitions !== undefined && { partitions }),
-        ...(sync !== undefined && { sync }),
-      });
+      const eventStore = openLmdb(storage, now, onListenerError, threads);
       return { eventStore, snapshotStore: eventStore.snapshots };
     }
     case "custom":
@@ -107,4 +92,39 @@ export function openStores(
         'storage must be { kind: "memory" }, lmdbStorage({ dir }) or { kind: "custom", eventStore, snapshotStore }.',
       );
   }
+}
+
+function openLmdb(
+  { dir, partitions, sync }: LmdbStorage,
+  now: () => number,
+  onListenerError: (error: unknown) => void,
+  threads: number,
+): LmdbEventStore {
+  if (typeof dir !== "string" || dir.length === 0) {
+    throw new HeddleError("CONFIG_INVALID", 'lmdbStorage needs a directory: lmdbStorage({ dir: ".data" }).');
+  }
+  if (sync !== undefined && sync !== "flush" && sync !== "commit") {
+    throw new HeddleError(
+      "CONFIG_INVALID",
+      `lmdbStorage: sync is "flush" or "commit", not ${JSON.stringify(sync)}.`,
+    );
+  }
+  const eventStore = new LmdbEventStore({
+    dir,
+    now,
+    createdBy: CREATED_BY,
+    onListenerError,
+    newPartitions: Math.max(threads, 1),
+    ...(partitions !== undefined && { partitions }),
+    ...(sync !== undefined && { sync }),
+  });
+  if (eventStore.partitions < threads) {
+    throw new HeddleError(
+      "CONFIG_INVALID",
+      `workers.actors is ${threads}, and ${dir} has ${eventStore.partitions} partitions, which is fixed when a directory is ` +
+        `made: set workers.actors to at most ${eventStore.partitions}, or make a directory with partitions: ${threads}.`,
+      { details: { option: "workers.actors", partitions: eventStore.partitions } },
+    );
+  }
+  return eventStore;
 }

@@ -57,7 +57,7 @@ export class EffectRuntime {
         return promised(effect.execute(input, context) as TOut | Promise<TOut>);
       return this.#wrapped(0, context, input, (value) => effect.execute(value, context)) as Promise<TOut>;
     } catch (error) {
-      return Promise.reject(error as Error);
+      return Promise.reject(error);
     }
   }
 

@@ -10,6 +10,15 @@ import {
   TypedFailure,
 } from "../kernel/index.js";
 
+/** Who an execution acts for. Opaque to heddle but for the two names it looks for. */
+export type Principal = string | PrincipalFacts;
+
+export interface PrincipalFacts {
+  readonly actor?: string;
+  readonly tenant?: string;
+  readonly [fact: string]: unknown;
+}
+
 export type EffectKind = "tool" | "llm" | "human" | "a2a";
 
 /** What an effect is told about the call it serves: what a handler is told, and under which name it was found. */
@@ -17,6 +26,8 @@ export interface EffectContext extends StepHandlerContext {
   /** The id the effect is found under: the task's toolId, or else its own id. */
   readonly toolId: string;
   readonly taskKind: TaskKind;
+  /** Who the execution acts for, as `start` was told. */
+  readonly principal?: Principal | undefined;
   /** Attempts of this step that failed before this one. Absent outside an execution, where nothing counts them. */
   readonly failures?: number | undefined;
   /** What the step itself says of retries. Middleware that retries leaves it to that. */
@@ -31,6 +42,8 @@ export interface EffectOptions {
   readonly errors?: FailureChannels;
   /** On which side of the log the effect belongs. Undeclared: both. */
   readonly mode?: ToolMode;
+  /** False: it may not be repeated when nobody knows whether it did its work. Default true. A task may say otherwise. */
+  readonly idempotent?: boolean;
   /** Default: "pool" for what the module of `workers.effects` exports, "inline" for everything else. */
   readonly placement?: Placement;
 }
@@ -39,6 +52,7 @@ export interface Effect<TIn = unknown, TOut = unknown> {
   readonly kind: EffectKind;
   readonly errors?: FailureChannels;
   readonly mode?: ToolMode;
+  readonly idempotent?: boolean;
   readonly placement?: Placement;
   // A method, so that effects of a narrow input can be registered beside others.
   execute(input: TIn, ctx: EffectContext): TOut | Promise<TOut>;
@@ -63,6 +77,7 @@ abstract class FunctionEffect<TIn, TOut> implements Effect<TIn, TOut> {
   abstract readonly kind: EffectKind;
   readonly errors: FailureChannels;
   readonly mode?: ToolMode;
+  readonly idempotent?: boolean;
   readonly placement?: Placement;
   readonly #call: EffectFunction<TIn, TOut>;
 
@@ -72,6 +87,7 @@ abstract class FunctionEffect<TIn, TOut> implements Effect<TIn, TOut> {
     this.#call = call;
     this.errors = options.errors ?? {};
     if (options.mode !== undefined) this.mode = options.mode;
+    if (options.idempotent !== undefined) this.idempotent = options.idempotent;
     if (options.placement !== undefined) this.placement = options.placement;
   }
 

@@ -11,6 +11,8 @@ export interface Invocation extends EffectContext {
 }
 
 export type Outcome =
+  /** It may have done its work and may not be repeated. */
+  | { readonly kind: "inDoubt"; readonly error: Wire }
   | { readonly kind: "completed"; readonly output: Wire }
   | {
       readonly kind: "failedOnChannel";
@@ -30,6 +32,8 @@ export type Outcome =
     };
 
 export interface EffectExecutor {
+  /** Whether the task may run again when it is not known whether it has run. Absent: what the task says, or else yes. */
+  mayRepeat?(task: ExecutableTask): boolean;
   dispatch(invocation: Invocation, settle: (outcome: Outcome) => void): void;
   /** For executors that run some effects elsewhere, where there is not always room. */
   readonly elsewhere?: Elsewhere;

@@ -1,4 +1,12 @@
 export {
+  authorize,
+  type CapabilityAuthorizer,
+  type CapabilityRequest,
+  type CapabilityVerdict,
+} from "./authority/authorizer.js";
+export { GrantTable } from "./authority/grant-table.js";
+export { PolicyAuthorizer, type PolicyAuthorizerOptions } from "./authority/policy-authorizer.js";
+export {
   type Effect,
   type EffectContext,
   type EffectKind,
@@ -8,6 +16,8 @@ export {
   isRemote,
   LlmEffect,
   type Placement,
+  type Principal,
+  type PrincipalFacts,
   type RemoteEffect,
   ToolEffect,
 } from "./effect.js";
@@ -15,5 +25,8 @@ export { EffectRuntime } from "./effect-runtime.js";
 export type { EffectExecutor, Elsewhere, Invocation, Outcome } from "./executor.js";
 export { FairQueue, type Place } from "./fair-queue.js";
 export { InlineExecutor } from "./inline-executor.js";
+export { type KillRecord, type KillScope, KillSwitch } from "./kill-switch.js";
 export { keepRetryHint, type RetryHint, retryHintOf } from "./retry-hint.js";
 export { RetryLater } from "./retry-later.js";
+export { type RingParts, ring } from "./ring.js";
+export type { TransientOptions } from "./transient-context.js";

@@ -9,11 +9,15 @@
 import {
   afterLong,
   type Clock,
+  describeIssues,
   EffectModeViolationError,
+  type ExecutableTask,
   type FailureChannels,
   failureToWire,
   fromWire,
   HeddleError,
+  hasCode,
+  issuesOf,
   isThenable,
   parseSync,
   parseWith,
@@ -21,13 +25,17 @@ import {
   type TaskKind,
   TypedFailure,
   toWire,
+  VALUE_LIMITS,
   type ValueLimits,
 } from "../kernel/index.js";
-import { type EffectContext, isRemote, type RemoteEffect } from "./effect.js";
+import { type EffectContext, isRemote, type Principal, type RemoteEffect } from "./effect.js";
 import { type EffectRuntime, effectUnknown } from "./effect-runtime.js";
 import type { EffectExecutor, Elsewhere, Invocation, Outcome } from "./executor.js";
 import { retryHintOf } from "./retry-hint.js";
 import { RetryLater } from "./retry-later.js";
+
+/** What a typed failure may carry: facts to branch on, not data. */
+const PAYLOAD_LIMITS: ValueLimits = { ...VALUE_LIMITS, bytesMax: 16 * 1024 };
 
 export class InlineExecutor implements EffectExecutor {
   readonly #effects: EffectRuntime;
@@ -45,6 +53,10 @@ export class InlineExecutor implements EffectExecutor {
     if (timeoutMs !== undefined && !this.#remoteOf(invocation))
       return this.#dispatchTimed(invocation, timeoutMs, settle);
     this.#attempt(invocation, invocation, settle);
+  }
+
+  mayRepeat({ id, toolId = id, handler, idempotent }: ExecutableTask): boolean {
+    return idempotent ?? (handler ? undefined : this.#effects.find(toolId)?.idempotent) ?? true;
   }
 
   readonly elsewhere: Elsewhere = {
@@ -137,6 +149,8 @@ export class InlineExecutor implements EffectExecutor {
         retryable: true,
         retryInMs: error.delayMs,
       };
+    if (hasCode(error, "EFFECT_WORKER_LOST") && !this.mayRepeat(invocation.task))
+      return { kind: "inDoubt", error: failureToWire(error) };
     const { retryable = true, retryAfterMs } = retryHintOf(error, this.#clock.now());
     return { kind: "failed", error: failureToWire(error), retryable, retryAfterMs };
   }
@@ -146,21 +160,24 @@ export class InlineExecutor implements EffectExecutor {
     const { task } = invocation;
     const effect = task.handler ? undefined : this.#effects.find(invocation.toolId);
     const channels: FailureChannels = { ...effect?.errors, ...task.errors };
+    const { channel } = failure;
     try {
-      const schema = Object.hasOwn(channels, failure.channel) ? channels[failure.channel] : undefined;
-      const parsed = schema && parseSync(schema, failure.payload, "payload of channel", failure.channel);
-      if (parsed?.success) {
-        return {
-          kind: "failedOnChannel",
-          channel: failure.channel,
-          payload: toWire(parsed.data, this.#limits),
-          error: failureToWire(failure),
-        };
+      if (!Object.hasOwn(channels, channel)) {
+        const declared = Object.keys(channels).join(", ") || "none";
+        throw new HeddleError("CHANNEL_REFUSED", `it is not declared; declared are: ${declared}`);
       }
-    } catch {
-      // An unrecordable payload or a schema that throws: the plain failure below says what happened.
+      const parsed = parseSync(channels[channel]!, failure.payload, "payload of channel", channel);
+      if (!parsed.success) throw new HeddleError("CHANNEL_REFUSED", describeIssues(issuesOf(parsed.error)));
+      const payload = toWire(parsed.data, PAYLOAD_LIMITS);
+      return { kind: "failedOnChannel", channel, payload, error: failureToWire(failure) };
+    } catch (reason) {
+      const error = new HeddleError(
+        "CHANNEL_REFUSED",
+        `Step ${task.id} failed on channel ${channel}, which is recorded as a plain failure: ${(reason as Error).message}.`,
+        { cause: failure, details: { stepId: task.id, channel } },
+      );
+      return { kind: "failed", error: failureToWire(error), retryable: false };
     }
-    return { kind: "failed", error: failureToWire(failure), retryable: false };
   }
 }
 
@@ -173,6 +190,7 @@ class TimedContext implements EffectContext {
   readonly taskKind: TaskKind;
   readonly attempt: number;
   readonly idempotencyKey: string;
+  readonly principal: Principal | undefined;
   readonly failures: number | undefined;
   readonly retry: RetryPolicy | undefined;
   readonly signal: AbortSignal;
@@ -186,6 +204,7 @@ class TimedContext implements EffectContext {
     this.taskKind = invocation.taskKind;
     this.attempt = invocation.attempt;
     this.idempotencyKey = invocation.idempotencyKey;
+    this.principal = invocation.principal;
     this.failures = invocation.failures;
     this.retry = invocation.retry;
     this.signal = AbortSignal.any([invocation.signal, deadline]);

@@ -2,10 +2,12 @@
 // asked for, so the rest is made when it is.
 
 import type { TaskKind } from "../kernel/index.js";
-import type { EffectContext, EffectKind } from "./effect.js";
+import type { EffectContext, EffectKind, Principal } from "./effect.js";
 
 export interface TransientOptions {
   readonly signal?: AbortSignal | undefined;
+  /** Who the call is made for. */
+  readonly principal?: Principal | undefined;
   /** Gets what the effect emits; without it that is dropped. */
   readonly emit?: ((eventType: string, payload: unknown) => void) | undefined;
 }
@@ -39,6 +41,10 @@ export class TransientContext implements EffectContext {
 
   get taskKind(): TaskKind {
     return this.#kind;
+  }
+
+  get principal(): Principal | undefined {
+    return this.#options?.principal;
   }
 
   get attempt(): number {

@@ -57,6 +57,7 @@ export function label(event: ExecutionEvent): string {
     case "STEP_COMPLETED":
     case "STEP_FAILED":
     case "STEP_RETRIED":
+    case "EFFECT_INDOUBT":
       return `${event.type} ${event.stepId}`;
     case "DECISION_RECORDED":
     case "DECISION_FAILED":

@@ -38,6 +38,8 @@ const PUBLIC_FORMS: { readonly [K in EventType]: (event: EventOf<K>) => PublicFo
   EXECUTION_COMPLETED: ({ type, output }) => plain(type, { output: fromWire(output) }),
   EXECUTION_FAILED: ({ type, error }) => plain(type, { error: fromWire(error) }),
   EXECUTION_CANCELLED: ({ type, reason }) => plain(type, { reason }),
+  EFFECT_INDOUBT: ({ type, stepId, attempt, error }) =>
+    plain(type, { stepId, attempt, error: fromWire(error) }),
   EFFECT_EVENT: ({ name, payload }) => ({ type: name, payload: fromWire(payload) }),
 };
 

@@ -57,12 +57,15 @@ export const ERROR_CODES = {
   },
   // Effects
   EFFECT_UNKNOWN: { retryable: false, meaning: "no effect is registered under this toolId" },
+  EFFECT_DENIED: { retryable: false, meaning: "the authorizer did not allow the effect; it did not run" },
+  EFFECT_STOPPED: { retryable: false, meaning: "a kill switch was engaged; the effect did not run" },
   EFFECT_MODE_VIOLATION: {
     retryable: false,
     meaning:
       "an ambient effect inside an execution, or a journaled one outside: the message names the other door",
   },
   EFFECT_TIMED_OUT: { retryable: true, meaning: "an attempt ran longer than its timeoutMs" },
+  STEP_NOT_IN_DOUBT: { retryable: false, meaning: "a verdict for a step that waits for none" },
   EFFECT_WORKER_LOST: {
     retryable: true,
     meaning: "the thread that ran an attempt ended under it; the attempt may have done its work",
@@ -72,6 +75,11 @@ export const ERROR_CODES = {
     meaning: "a bounded queue is full: offer the work again when there is room",
   },
   STEP_FAILED: { retryable: false, meaning: "a step failed with something that was not an Error" },
+  CHANNEL_REFUSED: {
+    retryable: false,
+    meaning:
+      "a typed failure on an undeclared channel, or with a payload that is invalid or too large: recorded as a plain one",
+  },
   TYPED_FAILURE: { retryable: false, meaning: "an effect failed on a channel it declared" },
   // The flow's own code
   STEP_ID_REUSED: { retryable: false, meaning: "one run issued the same step id twice" },
@@ -91,6 +99,10 @@ export const ERROR_CODES = {
   // Storage
   FORMAT_UNSUPPORTED: { retryable: false, meaning: "the directory was written by another format version" },
   DIRECTORY_UNKNOWN: { retryable: false, meaning: "there is no heddle log at this path" },
+  PARTITION_THREAD_LOST: {
+    retryable: true,
+    meaning: "the thread of the partition ended before it answered; what was asked may have become durable",
+  },
   PARTITION_LOCKED: { retryable: true, meaning: "another living runtime owns the directory" },
   STORAGE_FAILED: { retryable: true, meaning: "the store could not commit or read" },
   INVARIANT_BROKEN: { retryable: false, meaning: "a bug in heddle: please report it with the message" },

@@ -15,11 +15,18 @@ export const EVENT_SCHEMA_VERSION = 1;
 export type TaskKind = "step" | "llm" | "agent" | "tool" | "ui" | "memory" | "human" | "plan" | "a2a";
 export type PatchOperation = "set" | "merge" | "append";
 export type ResumeReason = "event" | "timeout" | "timer";
-export type RetryReason = "failed" | "recovered";
+export type RetryReason = "failed" | "recovered" | "verdict";
 
 /** The fields of every kind. A value that came from user code is a `Wire`: already isolated and recordable. */
 interface EventFields {
-  EXECUTION_STARTED: { flowId: string; flowVersion: string; input: Wire; flags: readonly number[] };
+  EXECUTION_STARTED: {
+    flowId: string;
+    flowVersion: string;
+    input: Wire;
+    flags: readonly number[];
+    /** Who it acts for. Kept for restarts; no reader of the log shows it. */
+    principal: Wire;
+  };
   STEP_STARTED: { stepId: string; input: Wire; kind: TaskKind; toolId: string | undefined };
   STEP_RETRIED: { stepId: string; attempt: number; reason: RetryReason; dueAt: number; error: Wire };
   STEP_COMPLETED: { stepId: string; output: Wire };
@@ -45,6 +52,7 @@ interface EventFields {
   EXECUTION_FAILED: { error: Wire };
   EXECUTION_CANCELLED: { reason: string };
   EFFECT_EVENT: { stepId: string; name: string; payload: Wire };
+  EFFECT_INDOUBT: { stepId: string; attempt: number; error: Wire };
 }
 
 export type EventType = keyof EventFields;
@@ -91,7 +99,13 @@ export const EVENT_KINDS: { readonly [K in EventType]: KindRow<K> } = {
   EXECUTION_STARTED: {
     code: 1,
     since: 1,
-    schema: z.object({ flowId: text, flowVersion: text, input: wire, flags: z.array(count) }),
+    schema: z.object({
+      flowId: text,
+      flowVersion: text,
+      input: wire,
+      flags: z.array(count),
+      principal: wire,
+    }),
     fold: (state, event, at) => {
       state.flowId = event.flowId;
       state.flowVersion = event.flowVersion;
@@ -130,13 +144,17 @@ export const EVENT_KINDS: { readonly [K in EventType]: KindRow<K> } = {
     schema: z.object({
       stepId: text,
       attempt: count,
-      reason: z.enum(["failed", "recovered"]),
+      reason: z.enum(["failed", "recovered", "verdict"]),
       dueAt: z.number(),
       error: wire,
     }),
     fold: (state, event) => {
       const frame = state.frames[event.stepId];
-      if (frame) frame.attempts = event.attempt;
+      if (!frame) return;
+      frame.attempts = event.attempt;
+      if (frame.status !== "inDoubt") return;
+      frame.status = "started";
+      state.inDoubtSteps--;
     },
   },
   STEP_COMPLETED: {
@@ -287,12 +305,24 @@ export const EVENT_KINDS: { readonly [K in EventType]: KindRow<K> } = {
     schema: z.object({ stepId: text, name: text, payload: wire }),
     fold: nothing,
   },
+  EFFECT_INDOUBT: {
+    code: 21,
+    since: 1,
+    schema: z.object({ stepId: text, attempt: count, error: wire }),
+    fold: (state, event) => {
+      const frame = state.frames[event.stepId];
+      if (frame?.status !== "started") return;
+      frame.status = "inDoubt";
+      state.inDoubtSteps++;
+    },
+  },
 };
 
 function endFrame(state: FoldedState, stepId: string, status: "completed" | "failed", at: EventPosition) {
   const frame = state.frames[stepId];
-  if (!frame || frame.status !== "started") return undefined;
+  if (frame?.status !== "started" && frame?.status !== "inDoubt") return undefined;
   state.openSteps--;
+  if (frame.status === "inDoubt") state.inDoubtSteps--;
   frame.status = status;
   frame.endedAt = at.timestamp;
   return frame;

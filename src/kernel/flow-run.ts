@@ -20,7 +20,7 @@ import type { RegisteredFlow } from "./flow.js";
 import { contextMisused, foreignAwait, gateTimedOut, idReused, typedFailure } from "./flow-errors.js";
 import { checkId } from "./ids.js";
 import { LeanMap } from "./lean-map.js";
-import { isOutcome, type OutcomeEvent, Recording, type RetryListener } from "./recording.js";
+import { type AttemptListener, isOutcome, type OutcomeEvent, Recording } from "./recording.js";
 import { checkEventName, checkText, dueTime, matchesRequest } from "./request.js";
 import { parseWith } from "./schema.js";
 import type { ExecutableTask } from "./task.js";
@@ -53,6 +53,8 @@ export interface OpenStep {
   readonly failures: number;
   /** When a waiting retry is due; undefined when the attempt may have been dispatched. */
   readonly retryAt: number | undefined;
+  /** Whether it waits for a verdict: it may have done its work, and may not be repeated. */
+  readonly inDoubt: boolean;
 }
 
 /** A step id this run has issued. Input and promise are dropped once nothing can ask for them. */
@@ -62,6 +64,7 @@ interface StepEntry extends OpenStep {
   attempt: number;
   failures: number;
   retryAt: number | undefined;
+  inDoubt: boolean;
   deferred: Deferred<unknown> | undefined;
   failure: TypedFailure | undefined;
 }
@@ -108,12 +111,14 @@ export interface FlowRunHost {
   strayed(): void;
 }
 
-export class FlowRun implements RetryListener {
+export class FlowRun implements AttemptListener {
   readonly executionId: string;
   readonly flow: RegisteredFlow;
   phase: RunPhase = OPEN;
   /** Steps issued and not settled. */
   openSteps = 0;
+  /** Those of them that wait for a verdict. */
+  inDoubtSteps = 0;
 
   readonly #entropy: Entropy;
   readonly #limits: ValueLimits;
@@ -156,9 +161,10 @@ export class FlowRun implements RetryListener {
     return this.#gates ?? NO_GATES;
   }
 
-  /** Whether the flow waits for nothing but gates: no step in flight, no decision to come. */
+  /** Whether the flow waits for nothing but gates and verdicts: no step in flight, no decision to come. */
   get parked(): boolean {
-    return this.openSteps === 0 && !this.deciding && this.gates.size > 0;
+    if (this.openSteps !== this.inDoubtSteps || this.deciding) return false;
+    return this.gates.size > 0 || this.inDoubtSteps > 0;
   }
 
   /** Whether a decision is to come. Nothing durable stands for it, so only this very run can hear of it. */
@@ -260,6 +266,22 @@ export class FlowRun implements RetryListener {
     entry.attempt = retry.attempt;
     if (retry.reason === "failed") entry.failures++;
     entry.retryAt = retry.reason === "failed" ? retry.dueAt : undefined;
+    this.#clearDoubt(entry);
+  }
+
+  /** Takes note that a step waits for a verdict. */
+  noteInDoubt({ stepId }: EventOf<"EFFECT_INDOUBT">): void {
+    const entry = this.#steps.get(stepId);
+    if (!entry || entry.inDoubt) return;
+    entry.inDoubt = true;
+    entry.retryAt = undefined;
+    this.inDoubtSteps++;
+  }
+
+  #clearDoubt(entry: StepEntry): void {
+    if (!entry.inDoubt) return;
+    entry.inDoubt = false;
+    this.inDoubtSteps--;
   }
 
   /** Ends the run from outside (cancelled, passivated). The flow is left waiting (R4). */
@@ -308,6 +330,7 @@ export class FlowRun implements RetryListener {
         attempt: 1,
         failures: 0,
         retryAt: undefined,
+        inDoubt: false,
       };
       this.#steps.set(task.id, entry);
       this.openSteps++;
@@ -462,6 +485,7 @@ export class FlowRun implements RetryListener {
       case "STEP_COMPLETED": {
         const entry = this.#steps.get(outcome.stepId)!;
         this.openSteps--;
+        this.#clearDoubt(entry);
         entry.phase = "completed";
         entry.deferred!.resolve(fromWire(outcome.output));
         entry.input = entry.deferred = undefined;
@@ -470,6 +494,7 @@ export class FlowRun implements RetryListener {
       case "STEP_FAILED": {
         const entry = this.#steps.get(outcome.stepId)!;
         this.openSteps--;
+        this.#clearDoubt(entry);
         if (outcome.channel === undefined) {
           entry.phase = "failed";
           entry.deferred!.reject(fromWire(outcome.error));

@@ -4,6 +4,7 @@ import type { z } from "zod";
 import type { ExecutionContext } from "./context.js";
 import { HeddleError } from "./errors.js";
 import { checkId } from "./ids.js";
+import type { PolicyDefinition } from "./policy.js";
 import { checkSchema, type Schema } from "./schema.js";
 
 /** A step as a flow lists it, whatever its types. */
@@ -21,6 +22,8 @@ export interface FlowDefinition<TIn = unknown, TOut = unknown> {
   readonly steps: readonly ListedStep[];
   /** What each gate delivers; `resume` parses its payload before anything is recorded. */
   readonly resumeSchemas?: Readonly<Record<string, z.ZodType>>;
+  /** What its effects may be at most, whatever anybody is granted. */
+  readonly policies?: readonly PolicyDefinition[];
 }
 
 export interface FlowOptions<TIn, TOut> extends Omit<FlowDefinition<TIn, TOut>, "name" | "steps"> {

@@ -1,7 +1,7 @@
 // Fold: an execution's state as a pure function of its log.
 //
-// The status while running is derived, not recorded: an execution is suspended when a gate is open and no step is in
-// flight. That makes "parked" a fact of the log which every reader computes alike, the command line included.
+// The status while running is derived, not recorded: an execution is suspended when a gate is open, or a step in doubt, and
+// nothing else is in flight. That makes "parked" a fact of the log which every reader computes alike, the command line included.
 
 import {
   EVENT_KINDS,
@@ -33,7 +33,8 @@ export function fold(
 function foldEvent(state: FoldedState, event: ExecutionEvent, at: EventPosition): void {
   applyKind(event.type, state, event, at);
   if (state.status === "running" || state.status === "suspended") {
-    state.status = state.openGates > 0 && state.openSteps === 0 ? "suspended" : "running";
+    const { openSteps, inDoubtSteps, openGates } = state;
+    state.status = openSteps === inDoubtSteps && openGates + inDoubtSteps > 0 ? "suspended" : "running";
   }
   state.sequence = at.sequence;
   state.updatedAt = at.timestamp;

@@ -70,6 +70,7 @@ export {
 export { fold } from "./fold.js";
 export { checkId, createIdSource, type FillRandom, fnv1a, ID_BYTES_MAX, partitionOf } from "./ids.js";
 export { LeanMap } from "./lean-map.js";
+export { type Grant, type PolicyDefinition, policy$ } from "./policy.js";
 export type { OutcomeEvent } from "./recording.js";
 export { checkEventName } from "./request.js";
 export { describeIssues, issuesOf, parseSync, parseWith, type Schema } from "./schema.js";
@@ -89,6 +90,7 @@ export type {
   EventStore,
   ExecutionCommit,
   ExecutionHeader,
+  Following,
   ListFilter,
   LogRecord,
   PartitionLog,

@@ -27,12 +27,19 @@ const OUTCOMES: ReadonlySet<EventType> = new Set<OutcomeEvent["type"]>([
 ]);
 
 /** Entries nobody requested in the flow's code and nobody waits for: they tell readers what happened in between. */
-const MARKERS: ReadonlySet<EventType> = new Set(["EXECUTION_RESUMED", "STEP_RETRIED", "EFFECT_EVENT"]);
+const MARKERS: ReadonlySet<EventType> = new Set([
+  "EXECUTION_RESUMED",
+  "STEP_RETRIED",
+  "EFFECT_EVENT",
+  "EFFECT_INDOUBT",
+]);
 
 const NO_EVENTS: readonly ExecutionEvent[] = [];
 
-export interface RetryListener {
+/** Hears of the markers that say how a step in flight stands. */
+export interface AttemptListener {
   noteRetry(retry: EventOf<"STEP_RETRIED">): void;
+  noteInDoubt(doubt: EventOf<"EFFECT_INDOUBT">): void;
 }
 
 export class Recording {
@@ -53,12 +60,13 @@ export class Recording {
     return this.#position;
   }
 
-  /** The entry that is next, past the markers; undefined once the log is used up. Retries on the way are told. */
-  next(listener: RetryListener): ExecutionEvent | undefined {
+  /** The entry that is next, past the markers; undefined once the log is used up. Attempts on the way are told. */
+  next(listener: AttemptListener): ExecutionEvent | undefined {
     for (; !this.isUsedUp; this.#position++) {
       const recorded = this.#events[this.#position]!;
       if (!MARKERS.has(recorded.type)) return recorded;
       if (recorded.type === "STEP_RETRIED") listener.noteRetry(recorded);
+      else if (recorded.type === "EFFECT_INDOUBT") listener.noteInDoubt(recorded);
     }
     this.#events = NO_EVENTS;
     return undefined;

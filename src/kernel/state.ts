@@ -4,7 +4,8 @@
 import { fromWire, type Wire } from "./codec/index.js";
 import type { ExecutionStatus } from "./status.js";
 
-export type FrameStatus = "started" | "completed" | "failed";
+/** "inDoubt": whether the effect did its work is not known, and it may not be repeated; `resolveInDoubt` decides. */
+export type FrameStatus = "started" | "inDoubt" | "completed" | "failed";
 export type GateStatus = "open" | "resolved" | "timedOut";
 
 /** A step's entry: its last issue under this id, and how that went. */
@@ -48,8 +49,9 @@ export interface FoldedState {
   frames: Record<string, FoldedFrame>;
   gates: Record<string, FoldedGate>;
   decisions: Record<string, Wire>;
-  /** Steps started and not ended, gates open: together they say whether the execution is parked. */
+  /** Steps started and not ended, those of them in doubt, gates open: together they say whether the execution is parked. */
   openSteps: number;
+  inDoubtSteps: number;
   openGates: number;
   startedAt: number;
   updatedAt: number;
@@ -69,6 +71,7 @@ export function initialState(): FoldedState {
     gates: {},
     decisions: {},
     openSteps: 0,
+    inDoubtSteps: 0,
     openGates: 0,
     startedAt: 0,
     updatedAt: 0,

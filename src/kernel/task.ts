@@ -69,6 +69,11 @@ export interface ExecutableTask<TIn = unknown, TOut = unknown> {
   /** For one attempt, counted from its start. */
   readonly timeoutMs?: number;
   readonly errors?: FailureChannels;
+  /**
+   * False: after a crash or the loss of its thread nobody can know whether it did its work, and it may not do it twice. The
+   * execution then parks at EFFECT_INDOUBT until `resolveInDoubt` says what happened. Default: what the effect says, or true.
+   */
+  readonly idempotent?: boolean;
   /** On which side of the log the task belongs. An ambient one is refused here. Undeclared: both. */
   readonly mode?: ToolMode;
 }

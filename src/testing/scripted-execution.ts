@@ -40,7 +40,16 @@ export class ScriptedExecution {
   start(input: unknown = {}, change: ScriptedChange = {}): ExecutionCommit {
     const { flowId } = this;
     return this.append(
-      [{ type: "EXECUTION_STARTED", flowId, flowVersion: "1", input: toWire(input), flags: [] }],
+      [
+        {
+          type: "EXECUTION_STARTED",
+          flowId,
+          flowVersion: "1",
+          input: toWire(input),
+          flags: [],
+          principal: undefined,
+        },
+      ],
       change,
     );
   }

@@ -71,8 +71,7 @@ describe("an option in the wrong place", () => {
   it.each([
     [{ agents: [] }, "agents"],
     [{ scheduleModules: [] }, "scheduleModules"],
-    [{ workers: {} }, "workers"],
-    [{ security: { authorizer: () => true } }, "security.authorizer"],
+    [{ security: { resumeAuthenticator: () => true } }, "security.resumeAuthenticator"],
     [{ durability: { retention: {} } }, "durability.retention"],
     [{ execution: { claimCheck: {} } }, "execution.claimCheck"],
     [{ surfaces: [{ id: "s", redact: ["secret"] }] }, "surfaces[s].redact"],

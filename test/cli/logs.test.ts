@@ -1,10 +1,18 @@
 // Goal: `heddle logs` shows every kind of event the log can hold, in words and as JSON, and leaves the directory as it
 // was. Method: a real runtime writes a log with all of them; the built command reads it in a process of its own.
 
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { EVENT_KINDS, type EventType } from "../../src/kernel/events.js";
 import { heddle, jsonLines } from "./heddle.js";
-import { openApp, pathsIn, temporaryLog, tour, writeSetAside, writeTours } from "./written-log.js";
+import {
+  openApp,
+  pathsIn,
+  temporaryLog,
+  tour,
+  writeInDoubt,
+  writeSetAside,
+  writeTours,
+} from "./written-log.js";
 
 const log = temporaryLog();
 const { dir } = log;
@@ -80,8 +88,16 @@ describe("heddle logs", () => {
 
   it("shows every kind of event there is (C-EFF-04)", async () => {
     const types = new Set<string>();
-    for (const id of ["tour-done", "tour-failed", "tour-cancelled"]) {
-      const { code, stdout } = await heddle("logs", "--db", dir, id, "--json");
+    const doubted = temporaryLog();
+    onTestFinished(doubted.remove);
+    await writeInDoubt(doubted.dir, "doubted");
+    for (const [at, id] of [
+      [dir, "tour-done"],
+      [dir, "tour-failed"],
+      [dir, "tour-cancelled"],
+      [doubted.dir, "doubted"],
+    ] as const) {
+      const { code, stdout } = await heddle("logs", "--db", at, id, "--json");
       expect(code).toBe(0);
       for (const { type } of jsonLines(stdout)) types.add(String(type));
     }

@@ -129,6 +129,35 @@ export async function writeSetAside(dir: string, id: string): Promise<void> {
   await after.close();
 }
 
+/** An execution whose only step was cut short and may not run again. */
+export async function writeInDoubt(dir: string, id: string): Promise<void> {
+  let began = (): void => {};
+  const running = new Promise<void>((resolve) => {
+    began = resolve;
+  });
+  const pay = step$({
+    id: "pay",
+    inputSchema: any,
+    outputSchema: any,
+    idempotent: false,
+    handler: handler$(() => {
+      began();
+      return new Promise(() => {});
+    }),
+  });
+  const flow = defineFlow(
+    flow$({ id: "payment", version: "1", inputSchema: any, outputSchema: any }),
+    (ctx) => ctx.run(pay, 7),
+  );
+  const before = openApp(dir, [flow]);
+  await before.runtime.start(flow, {}, { executionId: id });
+  await running;
+  await before.close({ deadlineMs: 0 });
+  const after = openApp(dir, [flow]);
+  await after.runtime.handle(id).waitForSuspend();
+  await after.close();
+}
+
 /** Waits for the gate that only a person closes; the gates before it close by themselves. */
 async function untilApproval(app: LoomApp, id: string): Promise<void> {
   await new Promise<void>((resolve) => {

@@ -216,6 +216,29 @@ describe("on a tree with every kind of package", () => {
     expect(killed.steps.cutShort.length).toBeGreaterThan(0);
   });
 
+  it("gives the same rows in partition threads with a pool, straight and killed over and over (C-LIF-01)", async () => {
+    const threaded = await auditOf(tree, "--threads", "--no-crash", ...withData());
+    expect(threaded.rows).toEqual(straight.rows);
+    expect(threaded.steps).toEqual(straight.steps);
+    const killed = await auditOf(tree, "--threads", "--kill-at", "1,40,90,150,200", ...withData());
+    expect(killed.rows).toEqual(straight.rows);
+    expect(killed.kills).toBe(5);
+    expect(killed.steps).toMatchObject({ completed: straight.steps.completed, runAgainAfterCompletion: 0 });
+    expect(killed.steps.cutShort.length).toBeGreaterThan(0);
+  }, 60_000);
+
+  it("goes on in threads with what one thread began, as long as it has the partitions", async () => {
+    const [flag, directory] = withData() as [string, string];
+    await auditOf(tree, "--no-crash", flag, directory);
+    expect(await auditOf(tree, "--threads", "1", "--no-crash", flag, directory)).toMatchObject({
+      rows: straight.rows,
+      executions: 0,
+    });
+    const { code, stderr } = await run(tree, "--threads", "2", "--no-crash", flag, directory);
+    expect(code).toBe(1);
+    expect(stderr).toContain("workers.actors is 2, and ");
+  });
+
   it("tells a person in plain words what happens, and ends with the report", async () => {
     const { code, stdout, stderr } = await run(tree, ...withData());
     expect(code, stderr).toBe(0);
@@ -284,6 +307,12 @@ describe("on this project's own node_modules", () => {
   it("gives the same rows with and without the kill", async () => {
     const straight = await auditOf(project, "--no-crash", ...withData());
     const killed = await auditOf(project, ...withData());
+    const threaded = await auditOf(project, "--threads", ...withData());
+    expect(threaded).toMatchObject({ rows: straight.rows, kills: 1 });
+    expect(threaded.steps).toMatchObject({
+      completed: straight.steps.completed,
+      runAgainAfterCompletion: 0,
+    });
     expect(straight.rows.length).toBeGreaterThan(50);
     expect(killed.rows).toEqual(straight.rows);
     expect(killed.kills).toBe(1);
@@ -346,6 +375,7 @@ describe("the command line", () => {
   it("ends with code 2 for what it does not know, and with 0 for help", async () => {
     expect(await run("--no-such-option")).toMatchObject({ code: 2, stdout: "" });
     expect(await run("--kill-at", "soon")).toMatchObject({ code: 2, stdout: "" });
+    expect(await run("--threads", "0")).toMatchObject({ code: 2, stdout: "" });
     const help = await run("--help");
     expect(help).toMatchObject({ code: 0, stderr: "" });
     expect(help.stdout).toContain("--no-crash");

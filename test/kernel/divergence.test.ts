@@ -174,6 +174,7 @@ test("every kind of entry has a short name", () => {
       "EXECUTION_STARTED",
       "STEP_STARTED s",
       "STEP_RETRIED s",
+      "EFFECT_INDOUBT s",
       "STEP_COMPLETED s",
       "STEP_FAILED s",
       "DECISION_RECORDED d",

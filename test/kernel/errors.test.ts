@@ -28,12 +28,15 @@ describe("error codes", () => {
   test("those of 0.1 are all there", () => {
     expect(codes.sort()).toMatchInlineSnapshot(`
       [
+        "CHANNEL_REFUSED",
         "CONFIG_INVALID",
         "CONFIG_OPTION_MOVED",
         "CONTEXT_MISUSED",
         "DEFINITION_CONFLICT",
         "DIRECTORY_UNKNOWN",
+        "EFFECT_DENIED",
         "EFFECT_MODE_VIOLATION",
+        "EFFECT_STOPPED",
         "EFFECT_TIMED_OUT",
         "EFFECT_UNKNOWN",
         "EFFECT_WORKER_LOST",
@@ -56,6 +59,7 @@ describe("error codes", () => {
         "OUTPUT_INVALID",
         "OVERLOADED",
         "PARTITION_LOCKED",
+        "PARTITION_THREAD_LOST",
         "RECORD_UNREADABLE",
         "REPLAY_DIVERGED",
         "RESUME_PAYLOAD_INVALID",
@@ -63,6 +67,7 @@ describe("error codes", () => {
         "RUNTIME_NOT_STARTED",
         "STEP_FAILED",
         "STEP_ID_REUSED",
+        "STEP_NOT_IN_DOUBT",
         "STORAGE_FAILED",
         "TYPED_FAILURE",
         "VALUE_NOT_RECORDABLE",

@@ -35,7 +35,7 @@ describe("the table of event kinds", () => {
     );
     expect(rows).toMatchInlineSnapshot(`
       [
-        "1 EXECUTION_STARTED flowId,flowVersion,input,flags",
+        "1 EXECUTION_STARTED flowId,flowVersion,input,flags,principal",
         "2 STEP_STARTED stepId,input,kind,toolId",
         "3 STEP_RETRIED stepId,attempt,reason,dueAt,error",
         "4 STEP_COMPLETED stepId,output",
@@ -55,6 +55,7 @@ describe("the table of event kinds", () => {
         "18 EXECUTION_FAILED error",
         "19 EXECUTION_CANCELLED reason",
         "20 EFFECT_EVENT stepId,name,payload",
+        "21 EFFECT_INDOUBT stepId,attempt,error",
       ]
     `);
     expect(new Set(kinds.map(([, { code }]) => code)).size).toBe(kinds.length);
@@ -109,7 +110,17 @@ describe("checkEvent", () => {
   });
 
   test.each(SAMPLES)("refuses a $type with a field of another type, naming it", (event) => {
-    const wires = new Set(["input", "output", "error", "payload", "choice", "rationale", "value", "delta"]);
+    const wires = new Set([
+      "input",
+      "output",
+      "error",
+      "payload",
+      "choice",
+      "rationale",
+      "value",
+      "delta",
+      "principal",
+    ]);
     for (const field of Object.keys(event).filter((name) => name !== "type" && !wires.has(name))) {
       const broken = { ...event, [field]: { not: "it" } };
       expect(() => checkEvent(broken), field).toThrow(

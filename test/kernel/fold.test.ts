@@ -99,6 +99,7 @@ describe("fold", () => {
       flowVersion: "1",
       input: undefined,
       flags: [],
+      principal: undefined,
     };
     const gate = (gateId: string): ExecutionEvent => ({
       type: "EXECUTION_SUSPENDED",

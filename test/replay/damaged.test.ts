@@ -10,6 +10,7 @@ const started: ExecutionEvent = {
   flowVersion: "1",
   input: undefined,
   flags: [],
+  principal: undefined,
 };
 const issued: ExecutionEvent = {
   type: "STEP_STARTED",

@@ -8,9 +8,17 @@ const failure = failureToWire(
 );
 
 export const SAMPLES: readonly ExecutionEvent[] = [
-  { type: "EXECUTION_STARTED", flowId: "f", flowVersion: "1", input: toWire({ n: 1 }), flags: [1, 2] },
+  {
+    type: "EXECUTION_STARTED",
+    flowId: "f",
+    flowVersion: "1",
+    input: toWire({ n: 1 }),
+    flags: [1, 2],
+    principal: undefined,
+  },
   { type: "STEP_STARTED", stepId: "s", input: toWire([1]), kind: "tool", toolId: "t" },
   { type: "STEP_RETRIED", stepId: "s", attempt: 2, reason: "failed", dueAt: 5, error: failure },
+  { type: "EFFECT_INDOUBT", stepId: "s", attempt: 2, error: failure },
   { type: "STEP_COMPLETED", stepId: "s", output: toWire(new Map([["k", 1n]])) },
   { type: "STEP_FAILED", stepId: "s", error: failure, channel: "quota", payload: toWire({ left: 0 }) },
   {
@@ -59,6 +67,7 @@ export const anyEvent: fc.Arbitrary<ExecutionEvent> = fc.oneof(
     flowVersion: text,
     input: wire,
     flags: fc.array(count, { maxLength: 3 }),
+    principal: wire,
   }),
   fc.record({
     type: fc.constant("STEP_STARTED"),
@@ -71,10 +80,11 @@ export const anyEvent: fc.Arbitrary<ExecutionEvent> = fc.oneof(
     type: fc.constant("STEP_RETRIED"),
     stepId: id(),
     attempt: count,
-    reason: fc.constantFrom("failed", "recovered"),
+    reason: fc.constantFrom("failed", "recovered", "verdict"),
     dueAt: count,
     error: wire,
   }),
+  fc.record({ type: fc.constant("EFFECT_INDOUBT"), stepId: id(), attempt: count, error: wire }),
   fc.record({ type: fc.constant("STEP_COMPLETED"), stepId: id(), output: wire }),
   fc.record({
     type: fc.constant("STEP_FAILED"),

@@ -359,7 +359,7 @@ export class World {
   step<TIn = unknown, TOut = unknown>(
     id: string,
     run: (input: TIn, ctx: StepHandlerContext) => TOut | Promise<TOut>,
-    options: Partial<Pick<ExecutableTask, "retry" | "timeoutMs" | "errors">> = {},
+    options: Partial<Pick<ExecutableTask, "retry" | "timeoutMs" | "errors" | "idempotent">> = {},
   ): StepDefinition<TIn, TOut> {
     return step$<TIn, TOut>({
       id,

@@ -99,7 +99,12 @@ function section<T>(
 }
 
 function frameColumns(frames: readonly FoldedFrame[], { colors }: StateLayout): Column[] {
-  const paints = { started: colors.cyan, completed: colors.green, failed: colors.red };
+  const paints = {
+    started: colors.cyan,
+    inDoubt: colors.yellow,
+    completed: colors.green,
+    failed: colors.red,
+  };
   return [
     names(
       "STEP",
@@ -121,7 +126,7 @@ function frameColumns(frames: readonly FoldedFrame[], { colors }: StateLayout): 
     {
       title: "RESULT",
       cells: frames.map((frame) => {
-        if (frame.status === "started") return "";
+        if (frame.status === "started" || frame.status === "inDoubt") return "";
         const words = shortValue(resultOf(frame), RESULT_CHARS_MAX);
         return frame.channel === undefined ? words : `${printable(frame.channel)} ${words}`;
       }),

@@ -17,6 +17,7 @@ const SUMMARIES: { readonly [K in EventType]: (event: EventOf<K>) => EventSummar
     return about(runs === "" ? stepId : `${stepId} (${runs})`, ["input", input]);
   },
   STEP_RETRIED: ({ stepId, attempt, reason, dueAt, error }) => {
+    if (reason === "verdict") return about(`${stepId} attempt ${attempt}, as was decided`);
     if (reason === "recovered") return about(`${stepId} attempt ${attempt}, the last one was cut short`);
     return about(`${stepId} attempt ${attempt} at ${moment(dueAt)}`, ["after", error]);
   },
@@ -54,6 +55,9 @@ const SUMMARIES: { readonly [K in EventType]: (event: EventOf<K>) => EventSummar
   EXECUTION_COMPLETED: ({ output }) => about("", ["output", output]),
   EXECUTION_FAILED: ({ error }) => about("", ["error", error]),
   EXECUTION_CANCELLED: ({ reason }) => about(reason),
+  EFFECT_INDOUBT: ({ stepId, attempt, error }) => {
+    return about(`${stepId} attempt ${attempt} may have done its work`, ...present("after", error));
+  },
   EFFECT_EVENT: ({ stepId, payload }) => about(`emitted by step ${stepId}`, ["payload", payload]),
 };
 

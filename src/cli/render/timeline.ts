@@ -143,6 +143,7 @@ function paintOf({ type }: ExecutionEvent, colors: Colors): (text: string) => st
     case "EXECUTION_CANCELLED":
     case "GATE_TIMED_OUT":
     case "STEP_RETRIED":
+    case "EFFECT_INDOUBT":
       return colors.yellow;
     case "EXECUTION_SUSPENDED":
     case "EXECUTION_RESUMED":

@@ -6,7 +6,7 @@ export function wireBytes(wire: Wire): number {
   if (typeof wire !== "object" || wire === null) return 8;
   if (wire instanceof Uint8Array) return 64 + wire.byteLength;
   let bytes = 16;
-  if (wire instanceof Special) for (const part of wire.parts) bytes += wireBytes(part as Wire);
+  if (wire instanceof Special) for (const part of wire.parts) bytes += wireBytes(part);
   else if (Array.isArray(wire)) for (const item of wire as readonly Wire[]) bytes += wireBytes(item);
   else {
     const fields = wire as { readonly [key: string]: Wire };

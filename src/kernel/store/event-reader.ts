@@ -103,6 +103,18 @@ export class EventReader {
     return () => this.#subscribers.end(subscription);
   }
 
+  /** News of an owner elsewhere: the execution is durable up to this sequence. */
+  heard(executionId: string, sequence: number): void {
+    for (const subscription of this.#subscribers.of(executionId)) {
+      // One that is still reading its past goes on to whatever is there.
+      const isLive = subscription.state === "live";
+      subscription.upTo = isLive ? sequence : Math.max(subscription.upTo, sequence);
+      if (!isLive || subscription.next > sequence) continue;
+      this.#subscribers.fallBehind(subscription);
+      void this.#catchUp(subscription);
+    }
+  }
+
   /**
    * Reads the past up to now. The turn that finds the end of the log also makes the subscription live: what is
    * published later was either read here, and is skipped by its sequence, or was not, and is delivered. (S1)
@@ -113,8 +125,11 @@ export class EventReader {
       await Promise.resolve();
       while (subscription.state === "behind") {
         const { records, next } = this.#recordsFrom(subscription.executionId, subscription.next);
-        for (const record of records) this.#subscribers.deliver(subscription, record);
-        if (next !== undefined) await nextTurn();
+        for (const record of records) {
+          if (record.sequence > subscription.upTo) break;
+          this.#subscribers.deliver(subscription, record);
+        }
+        if (next !== undefined && next <= subscription.upTo) await nextTurn();
         else this.#subscribers.goLive(subscription);
       }
     } catch (error) {

@@ -1,4 +1,4 @@
-export { LmdbEventStore } from "./lmdb/lmdb-event-store.js";
+export { type Following, LmdbEventStore } from "./lmdb/lmdb-event-store.js";
 export { MemoryEventStore } from "./memory/memory-event-store.js";
 export { MemorySnapshotStore } from "./memory/memory-snapshot-store.js";
 export type {

@@ -8,7 +8,7 @@ import type { FiledStatus } from "../status.js";
 import type { ExecutionHeader, LogRecord, Snapshot } from "./spi.js";
 
 const HEADER_VERSION = 1;
-const SNAPSHOT_VERSION = 1;
+const SNAPSHOT_VERSION = 2;
 
 /** `[version, timestamp, row, row, ...]`; the sequence of the first event is the key's business. */
 export function recordToWire({ timestamp, events }: LogRecord): Wire {
@@ -21,7 +21,12 @@ export function recordToWire({ timestamp, events }: LogRecord): Wire {
 }
 
 export function decodeRecord(sequence: number, bytes: Uint8Array): LogRecord {
-  const [version, timestamp, ...rows] = unpackArray("record", bytes);
+  return recordFromWire(sequence, unpackRecord(bytes));
+}
+
+/** What `recordToWire` made, after it was packed and unpacked. */
+export function recordFromWire(sequence: number, wire: unknown): LogRecord {
+  const [version, timestamp, ...rows] = listOf("record", wire);
   checkVersion("record", version, EVENT_SCHEMA_VERSION);
   if (typeof timestamp !== "number") throw unreadable("record", "has no timestamp");
   return { sequence, timestamp, events: rows.map(eventFromRow) };
@@ -64,7 +69,10 @@ export function decodeSnapshot(executionId: string, bytes: Uint8Array): Snapshot
 }
 
 function unpackArray(what: string, bytes: Uint8Array): unknown[] {
-  const stored: unknown = unpackRecord(bytes);
+  return listOf(what, unpackRecord(bytes));
+}
+
+function listOf(what: string, stored: unknown): unknown[] {
   if (!Array.isArray(stored)) throw unreadable(what, "is not a list");
   return stored;
 }

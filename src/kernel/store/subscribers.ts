@@ -6,6 +6,8 @@
 // S1  A subscription sees each event once, in order; what it catches up on and what it is told live never overlap.
 // S2  A listener that throws or rejects is reported and contained; nobody else notices.
 // S3  Nothing is decoded for an execution nobody subscribes to.
+// S4  Where the owner of a partition is elsewhere it is told whose news is wanted, once an execution, and says how far it
+//     is durable; subscriptions then read up to there and no further.
 
 import { envelopesOf } from "../envelope.js";
 import type { EventEnvelope } from "../events.js";
@@ -20,11 +22,20 @@ export interface Subscription {
   readonly listener: EventListener;
   /** Nothing before this sequence is delivered (any more). */
   next: number;
+  /** Nothing after this sequence is delivered yet: it may be there to be read and not be durable. (S4) */
+  upTo: number;
   /** `behind`: still reading the past, which will also bring what is published meanwhile. */
   state: "behind" | "live" | "ended";
 }
 
+/** Where news comes from when another thread owns the partitions. (S4) */
+export interface NewsSource {
+  begin(executionId: string): void;
+  end(executionId: string): void;
+}
+
 export class Subscribers {
+  source: NewsSource | undefined;
   readonly #byExecution = new Map<string, Set<Subscription>>();
   readonly #onListenerError: ListenerErrorHandler | undefined;
 
@@ -37,23 +48,39 @@ export class Subscribers {
       executionId,
       listener,
       next: from ?? 0,
+      upTo: Infinity,
       state: from === undefined ? "live" : "behind",
     };
     const others = this.#byExecution.get(executionId);
     if (others) others.add(subscription);
-    else this.#byExecution.set(executionId, new Set([subscription]));
+    else {
+      this.#byExecution.set(executionId, new Set([subscription]));
+      this.source?.begin(executionId);
+    }
     return subscription;
+  }
+
+  /** Those of an execution as they are now: a listener may subscribe or unsubscribe. */
+  of(executionId: string): readonly Subscription[] {
+    return [...(this.#byExecution.get(executionId) ?? [])];
   }
 
   end(subscription: Subscription): void {
     subscription.state = "ended";
     const all = this.#byExecution.get(subscription.executionId);
-    if (all?.delete(subscription) && all.size === 0) this.#byExecution.delete(subscription.executionId);
+    if (!all?.delete(subscription) || all.size > 0) return;
+    this.#byExecution.delete(subscription.executionId);
+    this.source?.end(subscription.executionId);
   }
 
   /** The subscription has seen everything up to now. */
   goLive(subscription: Subscription): void {
     if (subscription.state === "behind") subscription.state = "live";
+  }
+
+  /** There is more to be read. */
+  fallBehind(subscription: Subscription): void {
+    if (subscription.state === "live") subscription.state = "behind";
   }
 
   endAll(): void {

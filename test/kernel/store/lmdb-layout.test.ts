@@ -73,7 +73,7 @@ describe("a partition on the disk", () => {
     `);
     expect(table("snapshot")).toMatchInlineSnapshot(`
       [
-        "61 = 930101a173",
+        "61 = 930201a173",
       ]
     `);
     expect(table("owner").map((row) => row.split(" = ")[0])).toEqual([hex(Buffer.from("owner"))]);

@@ -10,6 +10,8 @@
 // E3  Opening for reading creates nothing, save the lock file of a directory that was copied without it.
 // E4  lmdb-js is loaded by the first opening, because loading it leaves traces in the process. It is loaded at once
 //     (`require`), because surfaces are read without a promise.
+// E5  A path that another thread of this process owns stays open for reading for as long as it does (`keepOpen`). That is
+//     in nobody's way: it was opened for writing first, and is let go of before its next owner opens it.
 
 import { createRequire } from "node:module";
 import { setTimeout as delay } from "node:timers/promises";
@@ -37,6 +39,8 @@ type Opened =
   | { readonly kind: "reader"; readonly environment: Environment | undefined; readonly close: () => void };
 
 const opened = new Map<string, Opened>();
+/** Paths whose reader stays open. (E5) */
+const kept = new Set<string>();
 
 /** Room for tables to come: LMDB fixes their number when it opens an environment. */
 const TABLES_MAX = 24;
@@ -62,6 +66,10 @@ export async function openForWriting(
         // A commit is one batch, put together by hand. Batching by event turn makes a promise of its own that nobody
         // can reach, so that a commit that fails would also be an unhandled rejection.
         eventTurnBatching: false,
+        // Nothing is handed over before the batch is complete. lmdb-js would begin to write after a thousand operations;
+        // a thread that is terminated before the last of them leaves its writer waiting for ever, and with it whoever
+        // waits for the thread to end, `process.exit` of the host among them.
+        batchStartThreshold: Number.POSITIVE_INFINITY,
       });
       if (environment === undefined)
         throw new HeddleError("STORAGE_FAILED", `The tables of ${path} were not made.`);
@@ -134,8 +142,21 @@ function openForReading(path: string): Opened {
     },
   };
   opened.set(path, reader);
-  setImmediate(reader.close); // E2
+  setImmediate(() => {
+    if (!kept.has(path) || !environment) reader.close(); // E2, E5
+  });
   return reader;
+}
+
+/** From now on the path stays open once it is read, until `letGo`. Its owner has to have it open for writing. (E5) */
+export function keepOpen(path: string): void {
+  closeReader(path);
+  kept.add(path);
+}
+
+/** Ends what `keepOpen` began. */
+export function letGo(path: string): void {
+  if (kept.delete(path)) closeReader(path);
 }
 
 function closeReader(path: string): void {
@@ -143,6 +164,10 @@ function closeReader(path: string): void {
   if (known?.kind === "reader") known.close();
 }
 
+/** The types of lmdb-js have not heard of the last one. */
+type EnvironmentOptions = Omit<RootDatabaseOptionsWithPath, "path"> & {
+  readonly batchStartThreshold?: number;
+};
 type Root = RootDatabase<Uint8Array, Uint8Array>;
 interface RootClass {
   new (name: null, options: object): Root;
@@ -150,10 +175,7 @@ interface RootClass {
 }
 
 /** `undefined` when the environment lacks tables and is not ours to make them. */
-function openEnvironment(
-  path: string,
-  options: Omit<RootDatabaseOptionsWithPath, "path">,
-): Environment | undefined {
+function openEnvironment(path: string, options: EnvironmentOptions): Environment | undefined {
   // Also removes the reader slots that killed processes left behind.
   const Root = lmdb().openAsClass({ path, maxDbs: TABLES_MAX, ...options }) as unknown as RootClass;
   let root: Root | undefined;

@@ -6,7 +6,9 @@
 // L1  Making the object reads `heddle.json` and writes nothing; the first `open` makes what is missing.
 // L2  Reading needs no ownership: any process may read while another writes.
 // L3  Subscribers hear of what this object's partitions commit; a reader beside the owner gets the past alone.
-// L4  After `close`, nothing of this object is open, and opening the directory again is as good as the first time.
+// L4  A store whose partitions are owned by other threads of its process (`follow`) reads what they commit at once, and its
+//     subscribers are served from the log whenever an owner says how far an execution is durable.
+// L5  After `close`, nothing of this object is open, and opening the directory again is as good as the first time.
 
 import { resolve } from "node:path";
 import { HeddleError } from "../../errors.js";
@@ -14,6 +16,7 @@ import type { EventEnvelope } from "../../events.js";
 import { partitionOf } from "../../ids.js";
 import { storeClosed } from "../commit-failure.js";
 import { EventReader } from "../event-reader.js";
+import type { PartitionReads } from "../partition-reads.js";
 import type {
   EventStore,
   ExecutionHeader,
@@ -23,7 +26,12 @@ import type {
   SnapshotStore,
   SubscribeOptions,
 } from "../spi.js";
-import { type EventListener, type ListenerErrorHandler, Subscribers } from "../subscribers.js";
+import {
+  type EventListener,
+  type ListenerErrorHandler,
+  type NewsSource,
+  Subscribers,
+} from "../subscribers.js";
 import {
   checkPartitionCount,
   createDirectory,
@@ -31,8 +39,9 @@ import {
   partitionPath,
   readDirectory,
 } from "./directory.js";
-import { type Environment, openForWriting, viewPath } from "./environment.js";
+import { type Environment, keepOpen, letGo, openForWriting, viewPath } from "./environment.js";
 import { LmdbPartitionLog } from "./lmdb-partition.js";
+import { LmdbReads } from "./lmdb-reads.js";
 import { LmdbSnapshotStore } from "./lmdb-snapshot-store.js";
 import { OpeningGuard } from "./opening-guard.js";
 import { takeEpoch } from "./owner-row.js";
@@ -45,8 +54,10 @@ export interface LmdbEventStoreOptions {
   readonly now: () => number;
   /** What a directory made by this store says of its maker: "heddle x.y.z". */
   readonly createdBy: string;
-  /** Default: what the directory has, or 1 when it is made. */
+  /** Default: what the directory has, or `newPartitions` when it is made. */
   readonly partitions?: number;
+  /** How many partitions a directory gets that is made without a word about it. Default 1. */
+  readonly newPartitions?: number;
   /** What `commit` waits for: "flush" (default) survives a loss of power, "commit" the death of the process. See writer.ts. */
   readonly sync?: "flush" | "commit";
   /** False to open only what is there: no directory is made, and DIRECTORY_UNKNOWN is thrown when there is none. */
@@ -58,6 +69,16 @@ export interface LmdbEventStoreOptions {
 
 const READERS_MAX = 1024;
 
+/** What the owners elsewhere are doing, told by whoever knows them. */
+export interface Following {
+  /** The partition is open for writing in another thread of this process: it is kept open for reading here. */
+  ownerOpened(partition: number): void;
+  /** Before its next owner opens it. */
+  ownerEnded(partition: number): void;
+  /** The execution is durable up to this sequence. */
+  durable(executionId: string, sequence: number): void;
+}
+
 export class LmdbEventStore implements EventStore {
   readonly partitions: number;
   readonly snapshots: SnapshotStore;
@@ -68,6 +89,8 @@ export class LmdbEventStore implements EventStore {
   readonly #open = new Map<number, LmdbPartitionLog>();
   /** Openings under way, so that closing waits for them too. */
   readonly #opening = new Set<Promise<unknown>>();
+  /** Partitions of other threads, kept open for reading. */
+  readonly #kept = new Set<number>();
   #closing: Promise<void> | undefined;
 
   constructor(options: LmdbEventStoreOptions) {
@@ -111,7 +134,34 @@ export class LmdbEventStore implements EventStore {
   }
 
   subscribe(executionId: string, listener: EventListener, options?: SubscribeOptions): () => void {
-    return this.#reader.subscribe(executionId, listener, options);
+    const isFollowing = this.#subscribers.source !== undefined && !this.#closing;
+    const from = options?.from ?? (isFollowing ? this.#end(executionId) : undefined);
+    return this.#reader.subscribe(executionId, listener, from === undefined ? undefined : { from });
+  }
+
+  /** The reading half of a partition's log, whoever owns it. */
+  reads(partition: number): PartitionReads {
+    return new LmdbReads(
+      (use) => this.#view(partition, ({ rows }) => use(rows)),
+      partitionPath(this.#dir, partition),
+    );
+  }
+
+  /** Makes this store one whose partitions are owned by other threads of its process. (L4) */
+  follow(news: NewsSource): Following {
+    this.#subscribers.source = news;
+    const pathOf = (partition: number): string => partitionPath(this.#dir, partition);
+    return {
+      ownerOpened: (partition) => {
+        if (this.#closing) return;
+        this.#kept.add(partition);
+        keepOpen(pathOf(partition));
+      },
+      ownerEnded: (partition) => {
+        if (this.#kept.delete(partition)) letGo(pathOf(partition));
+      },
+      durable: (executionId, sequence) => this.#reader.heard(executionId, sequence),
+    };
   }
 
   close(): Promise<void> {
@@ -156,7 +206,17 @@ export class LmdbEventStore implements EventStore {
   async #close(): Promise<void> {
     await Promise.allSettled(this.#opening);
     this.#subscribers.endAll();
+    for (const partition of this.#kept) letGo(partitionPath(this.#dir, partition));
     await Promise.all([...this.#open.values()].map((log) => log.close()));
+  }
+
+  /** One more than the sequence of the last event. */
+  #end(executionId: string): number {
+    const end = this.#view(partitionOf(executionId, this.partitions), ({ rows }) => {
+      const key = rows.keyOf(executionId);
+      return key === undefined ? 0 : rows.end(key);
+    });
+    return end ?? 0;
   }
 
   #view<T>(partition: number, use: (environment: Environment) => T): T | undefined {
@@ -180,14 +240,17 @@ export class LmdbEventStore implements EventStore {
   }
 }
 
-function partitionCount(directory: string, { partitions, create = true }: LmdbEventStoreOptions): number {
+function partitionCount(
+  directory: string,
+  { partitions, newPartitions = 1, create = true }: LmdbEventStoreOptions,
+): number {
   if (partitions !== undefined) checkPartitionCount(partitions);
   const found = readDirectory(directory);
   if (found) {
     if (partitions !== undefined) checkSameCount(directory, found.partitions, partitions);
     return found.partitions;
   }
-  if (create) return partitions ?? 1;
+  if (create) return partitions ?? newPartitions;
   throw new HeddleError("DIRECTORY_UNKNOWN", `There is no heddle log in ${directory}. Check the path.`, {
     details: { directory },
   });

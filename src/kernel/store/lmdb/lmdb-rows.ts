@@ -72,6 +72,13 @@ export class LmdbRows implements PartitionRows {
     return records;
   }
 
+  /** One more than the sequence of its last event. */
+  end(key: number): number {
+    for (const { sequence, events } of this.records(key, this.#recordHolding(key, SEQUENCE_MAX), 1))
+      return sequence + events.length;
+    return 0;
+  }
+
   ascending(status: FiledStatus, after: number, limit: number): FiledHeader[] {
     const range = {
       start: headerKey(status, after + 1),

@@ -102,7 +102,7 @@ export class Writer {
   async #commit(change: () => void): Promise<void> {
     const { root } = this.#environment;
     let thrown: unknown;
-    // Bytes are packed while the thread of lmdb-js already writes the first of them. (W1)
+    // Written as a whole once the last operation is in it (environment.ts). (W1)
     const committed = root.batch(() => {
       try {
         change();

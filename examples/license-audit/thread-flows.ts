@@ -1,0 +1,9 @@
+// What partition threads load: the flow, and the witness around its steps.
+
+import { Counter } from "./counter.js";
+import { auditOfThread } from "./threads.js";
+
+const { data, killAtLine } = auditOfThread();
+
+export { auditPackage } from "./flow.js";
+export const effectMiddleware = [new Counter(data.counter, killAtLine).middleware];

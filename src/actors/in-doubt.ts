@@ -1,0 +1,27 @@
+// In doubt: the verdict of somebody who looked into the world, where the log cannot say what became of an effect.
+
+import { failureToWire, HeddleError, toWire, type ValueLimits } from "../kernel/index.js";
+import type { Verdict } from "./messages.js";
+
+export type InDoubtVerdict =
+  /** It did its work, and this is what it gave. */
+  | { readonly outcome: unknown }
+  /** It did nothing, or not enough: the step fails with this. */
+  | { readonly fail: unknown }
+  /** It did nothing: the step runs again, under the same idempotency key. */
+  | { readonly retry: true };
+
+/** @throws INPUT_INVALID, VALUE_NOT_RECORDABLE, VALUE_TOO_LARGE */
+export function readVerdict(verdict: InDoubtVerdict, limits: ValueLimits): Verdict {
+  const given = typeof verdict === "object" && verdict !== null ? Object.keys(verdict) : [];
+  if (given.length === 1) {
+    if ("outcome" in verdict) return { kind: "outcome", output: toWire(verdict.outcome, limits) };
+    if ("fail" in verdict) return { kind: "fail", error: failureToWire(verdict.fail, limits) };
+    if ("retry" in verdict && verdict.retry === true) return { kind: "retry" };
+  }
+  throw new HeddleError(
+    "INPUT_INVALID",
+    "A verdict is one of { outcome: value }, { fail: error } and { retry: true }.",
+    { details: { given } },
+  );
+}

@@ -1,0 +1,79 @@
+// Authority: whether an effect may run for whom. Asked before the effect, each time it would run; a denial is the step's
+// recorded failure, so a replay never asks again.
+
+import { type Grant, HeddleError } from "../../kernel/index.js";
+import type { EffectContext, EffectMiddleware, Principal } from "../effect.js";
+
+/** What an authorizer is asked. */
+export interface CapabilityRequest {
+  /** The id the effect is found under, or that of a step with a handler. */
+  readonly effectId: string;
+  /** Which of the things behind the effect, when its input says so (`resourceOf`). */
+  readonly resource: string | undefined;
+  readonly executionId: string;
+  readonly workflowId: string;
+  readonly stepId: string;
+  readonly principal: Principal | undefined;
+}
+
+export type CapabilityVerdict =
+  | { readonly allowed: true }
+  | { readonly allowed: false; readonly reason?: string };
+
+export interface CapabilityAuthorizer {
+  authorize(request: CapabilityRequest): CapabilityVerdict | Promise<CapabilityVerdict>;
+}
+
+/** Whether a grant covers this call; see `Grant` for its forms. */
+export function covers(grant: Grant, effectId: string, resource: string | undefined): boolean {
+  const names = resource === undefined ? [effectId] : [effectId, `${effectId}:${resource}`];
+  if (!grant.endsWith("*")) return names.includes(grant);
+  const prefix = grant.slice(0, -1);
+  return names.some((name) => name.startsWith(prefix));
+}
+
+/**
+ * The ring's layer. Fails closed: an authorizer that throws, or answers with anything but a verdict, denies.
+ *
+ * @throws EFFECT_DENIED
+ */
+export function authorize(authorizer: CapabilityAuthorizer): EffectMiddleware {
+  return async (ctx, input, next) => {
+    const verdict = await verdictOf(authorizer, ctx, input);
+    if (verdict.allowed === true) return next();
+    const { toolId, stepId } = ctx;
+    const why = verdict.reason === undefined ? "" : `: ${verdict.reason}`;
+    throw new HeddleError("EFFECT_DENIED", `Effect ${toolId} may not run in step ${stepId}${why}.`, {
+      details: { toolId, stepId },
+    });
+  };
+}
+
+async function verdictOf(
+  authorizer: CapabilityAuthorizer,
+  { toolId, executionId, workflowId, stepId, principal }: EffectContext,
+  input: unknown,
+): Promise<CapabilityVerdict> {
+  const resource = resourceOf(input);
+  const request = { effectId: toolId, resource, executionId, workflowId, stepId, principal };
+  try {
+    const verdict: unknown = await authorizer.authorize(request);
+    if (isVerdict(verdict)) return verdict;
+    return { allowed: false, reason: "the authorizer gave no verdict" };
+  } catch (error) {
+    return {
+      allowed: false,
+      reason: `the authorizer failed (${error instanceof Error ? error.name : "threw"})`,
+    };
+  }
+}
+
+function isVerdict(value: unknown): value is CapabilityVerdict {
+  return typeof (value as { allowed?: unknown } | null | undefined)?.allowed === "boolean";
+}
+
+/** An input may name the resource it is about under `resource`. */
+function resourceOf(input: unknown): string | undefined {
+  const { resource } = (typeof input === "object" && input !== null ? input : {}) as { resource?: unknown };
+  return typeof resource === "string" ? resource : undefined;
+}

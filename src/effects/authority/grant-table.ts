@@ -1,0 +1,42 @@
+// GrantTable: who may do what, as a table. Whoever is not in it may do nothing.
+
+import { type Grant, HeddleError } from "../../kernel/index.js";
+import type { Principal } from "../effect.js";
+import {
+  type CapabilityAuthorizer,
+  type CapabilityRequest,
+  type CapabilityVerdict,
+  covers,
+} from "./authorizer.js";
+
+export class GrantTable implements CapabilityAuthorizer {
+  readonly #grants: ReadonlyMap<string, readonly Grant[]>;
+
+  /**
+   * @param grants by the name of the principal (itself when it is text, or else its `actor`), or by the id of a flow, which
+   *   grants to all its executions
+   * @throws CONFIG_INVALID
+   */
+  constructor(grants: Readonly<Record<string, readonly Grant[]>>) {
+    for (const [holder, list] of Object.entries(grants)) {
+      if (Array.isArray(list) && list.every((grant) => typeof grant === "string" && grant !== "")) continue;
+      throw new HeddleError("CONFIG_INVALID", `GrantTable: the grants of ${holder} must be a list of names.`);
+    }
+    this.#grants = new Map(Object.entries(grants));
+  }
+
+  authorize({ principal, workflowId, effectId, resource }: CapabilityRequest): CapabilityVerdict {
+    const holders = [actorOf(principal), workflowId];
+    const granted = holders.some((holder) =>
+      (holder === undefined ? [] : (this.#grants.get(holder) ?? [])).some((grant) =>
+        covers(grant, effectId, resource),
+      ),
+    );
+    return granted ? { allowed: true } : { allowed: false, reason: "nothing grants it" };
+  }
+}
+
+/** The name a principal goes by. */
+export function actorOf(principal: Principal | undefined): string | undefined {
+  return typeof principal === "string" ? principal : principal?.actor;
+}

@@ -1,0 +1,47 @@
+// PolicyAuthorizer: enforces policies, those of the app first, then those of the flow, then asks whom it was given.
+
+import type { Grant, PolicyDefinition } from "../../kernel/index.js";
+import {
+  type CapabilityAuthorizer,
+  type CapabilityRequest,
+  type CapabilityVerdict,
+  covers,
+} from "./authorizer.js";
+
+export interface PolicyAuthorizerOptions {
+  /** For every flow. */
+  readonly policies?: readonly PolicyDefinition[];
+  /** Those of one flow, by its id. */
+  readonly policiesOf?: (workflowId: string) => readonly PolicyDefinition[];
+  /** Asked when no policy denies. Default: yes. */
+  readonly authorizer?: CapabilityAuthorizer | undefined;
+}
+
+const ALLOWED: CapabilityVerdict = { allowed: true };
+
+export class PolicyAuthorizer implements CapabilityAuthorizer {
+  readonly #options: PolicyAuthorizerOptions;
+
+  constructor(options: PolicyAuthorizerOptions) {
+    this.#options = options;
+  }
+
+  authorize(request: CapabilityRequest): CapabilityVerdict | Promise<CapabilityVerdict> {
+    const { policies = [], policiesOf, authorizer } = this.#options;
+    for (const policy of [...policies, ...(policiesOf?.(request.workflowId) ?? [])]) {
+      const refusal = refusalOf(policy, request);
+      if (refusal) return refusal;
+    }
+    return authorizer?.authorize(request) ?? ALLOWED;
+  }
+}
+
+function refusalOf(
+  { id, allow, deny = [] }: PolicyDefinition,
+  { effectId, resource }: CapabilityRequest,
+): CapabilityVerdict | undefined {
+  const isNamed = (grant: Grant): boolean => covers(grant, effectId, resource);
+  if (deny.some(isNamed)) return { allowed: false, reason: `policy ${id} denies it` };
+  if (allow && !allow.some(isNamed)) return { allowed: false, reason: `policy ${id} does not allow it` };
+  return undefined;
+}

@@ -1,0 +1,72 @@
+// KillSwitch: stops effects, those of everybody, of one tenant, or of one flow, until it is released. Executions are not
+// ended: their steps fail, and a flow may catch that, or be started again.
+
+import { HeddleError } from "../kernel/index.js";
+import type { EffectMiddleware } from "./effect.js";
+
+/** What a switch covers. */
+export type KillScope =
+  | { readonly kind: "system" }
+  | { readonly kind: "tenant"; readonly tenant: string }
+  | { readonly kind: "flow"; readonly flowId: string };
+
+export interface KillRecord {
+  readonly scope: KillScope;
+  readonly reason: string;
+}
+
+export class KillSwitch {
+  readonly #stopped = new Map<string, KillRecord>();
+
+  /** Stops effects of the scope from now on; those under way go on. */
+  engage(scope: KillScope, reason: string): void {
+    this.#stopped.set(nameOf(scope), { scope, reason });
+  }
+
+  release(scope: KillScope): void {
+    this.#stopped.delete(nameOf(scope));
+  }
+
+  /** Everything that is stopped. */
+  list(): readonly KillRecord[] {
+    return [...this.#stopped.values()];
+  }
+
+  /** Why effects of this flow and tenant are stopped, if they are. */
+  reasonFor(flowId: string, tenant: string | undefined): KillRecord | undefined {
+    if (this.#stopped.size === 0) return undefined;
+    return (
+      this.#stopped.get(nameOf({ kind: "system" })) ??
+      (tenant === undefined ? undefined : this.#stopped.get(nameOf({ kind: "tenant", tenant }))) ??
+      this.#stopped.get(nameOf({ kind: "flow", flowId }))
+    );
+  }
+}
+
+/** @throws EFFECT_STOPPED */
+export function stopWhenKilled(killSwitch: KillSwitch): EffectMiddleware {
+  return (ctx, _input, next) => {
+    const { principal } = ctx;
+    const stopped = killSwitch.reasonFor(
+      ctx.workflowId,
+      typeof principal === "object" ? principal.tenant : undefined,
+    );
+    if (!stopped) return next();
+    const { kind } = stopped.scope;
+    const message = `Effect ${ctx.toolId} was stopped by the kill switch of the ${kind}: ${stopped.reason}.`;
+    return Promise.reject(
+      new HeddleError("EFFECT_STOPPED", message, { details: { toolId: ctx.toolId, scope: kind } }),
+    );
+  };
+}
+
+function nameOf(scope: KillScope): string {
+  switch (scope.kind) {
+    case "system":
+      return "system";
+    case "tenant":
+      return `tenant ${scope.tenant}`;
+    case "flow":
+      return `flow ${scope.flowId}`;
+  }
+}

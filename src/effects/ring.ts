@@ -1,0 +1,47 @@
+// The ring: what stands between an execution and the world, outermost first. The list below is its order; nothing else
+// decides it.
+//
+// G1  Authority comes first: what may not run is not counted and not retried, and no middleware sees it.
+// G2  The deadline of an attempt, and the effect itself, are innermost and belong to whoever runs it (InlineExecutor).
+
+import type { PolicyDefinition, RegisteredFlow } from "../kernel/index.js";
+import { authorize, type CapabilityAuthorizer } from "./authority/authorizer.js";
+import { PolicyAuthorizer } from "./authority/policy-authorizer.js";
+import type { EffectMiddleware } from "./effect.js";
+import { type KillSwitch, stopWhenKilled } from "./kill-switch.js";
+
+export interface RingParts {
+  readonly killSwitch?: KillSwitch | undefined;
+  readonly authorizer?: CapabilityAuthorizer | undefined;
+  /** For every flow. */
+  readonly policies?: readonly PolicyDefinition[] | undefined;
+  /** What else may have policies. */
+  readonly flows?: readonly RegisteredFlow[] | undefined;
+  /** `execution.effectMiddleware`, in the order it was given. */
+  readonly middleware?: readonly EffectMiddleware[] | undefined;
+}
+
+/** Only the layers there is a use for: an empty ring costs nothing. */
+export function ring(parts: RingParts): readonly EffectMiddleware[] {
+  const authorizer = authorizerOf(parts);
+  return [
+    ...(parts.killSwitch ? [stopWhenKilled(parts.killSwitch)] : []),
+    ...(authorizer ? [authorize(authorizer)] : []),
+    ...(parts.middleware ?? []),
+  ];
+}
+
+/** Policies compose under the authorizer: both have to agree. */
+function authorizerOf({
+  authorizer,
+  policies = [],
+  flows = [],
+}: RingParts): CapabilityAuthorizer | undefined {
+  const byFlow = new Map<string, PolicyDefinition[]>();
+  for (const { definition } of flows) {
+    if (!definition.policies?.length) continue;
+    byFlow.set(definition.id, [...(byFlow.get(definition.id) ?? []), ...definition.policies]);
+  }
+  if (policies.length === 0 && byFlow.size === 0) return authorizer;
+  return new PolicyAuthorizer({ policies, policiesOf: (id) => byFlow.get(id) ?? [], authorizer });
+}

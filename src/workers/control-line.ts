@@ -1,0 +1,97 @@
+// Control: what the host asks a thread outside of its work, through Comlink on a port of its own. Nothing that is
+// journaled goes this way.
+//
+// C1  A question to a thread that ends is answered by the error it ended with; Comlink alone would let it hang for ever.
+// C2  A question keeps no process alive.
+
+import type { MessagePort } from "node:worker_threads";
+import { type Endpoint, expose, type Remote, wrap } from "comlink";
+import { packRecord, unpackRecord, type Wire } from "../kernel/codec/index.js";
+import { Deferred } from "../kernel/index.js";
+import { packFailure, unpackFailure } from "./packets/index.js";
+
+/** What a thread offers: each question is answered, and never by throwing (`answer`). */
+export type Control<T> = { readonly [K in keyof T]: (...args: never[]) => unknown };
+
+/** An answer, or why there is none, in bytes: Comlink keeps no more of an error than its name and words. */
+export type Answer<T> = { readonly value: T } | { readonly failure: Uint8Array };
+
+export async function answer<T>(find: () => T | Promise<T>): Promise<Answer<T>> {
+  try {
+    return { value: await find() };
+  } catch (error) {
+    return { failure: packRecord([packFailure(error)]) };
+  }
+}
+
+export function exposeControl<T extends Control<T>>(control: T, port: MessagePort): void {
+  expose(control, endpoint(port));
+}
+
+/** The host's side. */
+export class ControlLine<T extends Control<T>> {
+  readonly #port: MessagePort;
+  readonly #remote: Remote<T>;
+  readonly #waiting = new Set<{ reject(error: unknown): void }>();
+  #end: Error | undefined;
+
+  constructor(port: MessagePort) {
+    this.#port = port;
+    this.#remote = wrap<T>(endpoint(port));
+    port.unref(); // C2
+  }
+
+  async ask<A>(question: (thread: Remote<T>) => Promise<Answer<A>>): Promise<A> {
+    if (this.#end !== undefined) throw this.#end;
+    const asked = new Deferred<Answer<A>>();
+    this.#waiting.add(asked);
+    question(this.#remote).then(asked.resolve, (error: unknown) => asked.reject(error));
+    try {
+      const answered = await asked.promise;
+      if ("failure" in answered) throw failureOf(answered.failure);
+      return answered.value;
+    } finally {
+      this.#waiting.delete(asked);
+    }
+  }
+
+  /** C1 */
+  close(error: Error): void {
+    if (this.#end) return;
+    this.#end = error;
+    this.#port.close();
+    for (const asked of this.#waiting) asked.reject(error);
+    this.#waiting.clear();
+  }
+}
+
+function failureOf(bytes: Uint8Array): unknown {
+  const [failure] = unpackRecord(bytes) as readonly Wire[];
+  return unpackFailure(failure);
+}
+
+/** As the types of the browser have it, which Comlink's refer to and Node's do not bring. */
+type Listener =
+  | ((event: { readonly data: unknown }) => void)
+  | { handleEvent(event: { readonly data: unknown }): void };
+
+/** A port of Node as Comlink wants it: its listeners get events, and may be objects. */
+function endpoint(port: MessagePort): Endpoint {
+  const handlers = new WeakMap<Listener, (data: unknown) => void>();
+  return {
+    postMessage: (message: unknown) => port.postMessage(message),
+    addEventListener: (_type: string, listener: Listener) => {
+      const handler = (data: unknown): void => {
+        if (typeof listener === "function") listener({ data });
+        else listener.handleEvent({ data });
+      };
+      handlers.set(listener, handler);
+      port.on("message", handler);
+    },
+    removeEventListener: (_type: string, listener: Listener) => {
+      const handler = handlers.get(listener);
+      if (handler) port.off("message", handler);
+    },
+    start: () => port.start(),
+  };
+}

@@ -1,0 +1,23 @@
+// What a partition thread answers through Comlink.
+
+import type { Answer } from "../control-line.js";
+import type { ThreadFigures } from "./stats.js";
+
+export interface FlowName {
+  readonly id: string;
+  readonly version: string;
+}
+
+export interface ThreadDescription {
+  /** What the module of `workers.app` exports. */
+  readonly flows: readonly FlowName[];
+}
+
+export interface PartitionControl {
+  /** Loads the module. */
+  describe(): Promise<Answer<ThreadDescription>>;
+  /** Opens and recovers the thread's partitions. */
+  open(): Promise<Answer<null>>;
+  stats(): Promise<Answer<ThreadFigures>>;
+  close(deadlineMs: number): Promise<Answer<null>>;
+}

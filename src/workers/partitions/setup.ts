@@ -1,0 +1,39 @@
+// What a partition thread is given to start with. It crosses by structured clone, so it is plain data and two ports.
+
+import type { MessagePort } from "node:worker_threads";
+import type { AdmissionOptions } from "../../actors/index.js";
+import type { ValueLimits } from "../../kernel/index.js";
+
+export interface ThreadSettings {
+  /** Of the packets: both ends are of one build. */
+  readonly format: number;
+  /** URL of the module whose flows and effects run here. */
+  readonly app: string;
+  readonly storage: {
+    readonly dir: string;
+    /** Of the whole directory. */
+    readonly partitions: number;
+    readonly sync: "flush" | "commit" | undefined;
+    readonly createdBy: string;
+  };
+  /** Which partitions run here. */
+  readonly numbers: readonly number[];
+  readonly limits: ValueLimits;
+  readonly snapshotEvery: number | undefined;
+  readonly maxResident: number;
+  readonly admission: AdmissionOptions;
+  /** Which hooks the host has. */
+  readonly hooks: { readonly onEvent: boolean; readonly onDurableEvent: boolean };
+  /** `workers.effects` with URLs as text, for the pool of this thread. */
+  readonly effects: PoolSettings | undefined;
+}
+
+export type PoolSettings = Readonly<Record<string, unknown>> & {
+  readonly module: string;
+  readonly entry?: string | undefined;
+};
+
+export interface ThreadSetup extends ThreadSettings {
+  readonly packets: MessagePort;
+  readonly control: MessagePort;
+}

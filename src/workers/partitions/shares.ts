@@ -1,0 +1,34 @@
+// Shares: limits of a whole app, divided among its partition threads. Each thread gets at least one of everything.
+
+import type { AdmissionOptions } from "../../actors/index.js";
+import type { EffectPoolOptions } from "../pool/index.js";
+import type { PoolSettings } from "./setup.js";
+
+export function shareOfAdmission(options: AdmissionOptions, threads: number): AdmissionOptions {
+  const { maxInFlight, maxWaitingBytes, ...rest } = options;
+  return {
+    ...rest,
+    maxInFlight: share(maxInFlight, threads),
+    maxWaitingBytes: share(maxWaitingBytes, threads),
+  };
+}
+
+/** The pool of each thread, with its URLs as text so that they can cross. Left out: what stays in the host. */
+export function shareOfPool(
+  { clock: _, module, entry, ...options }: EffectPoolOptions,
+  threads: number,
+): PoolSettings {
+  const { minThreads, maxThreads, maxQueue } = options;
+  return {
+    ...options,
+    minThreads: share(minThreads, threads),
+    maxThreads: share(maxThreads, threads),
+    maxQueue: share(maxQueue, threads),
+    module: String(module),
+    entry: entry && String(entry),
+  };
+}
+
+function share(limit: number | undefined, threads: number): number | undefined {
+  return limit === undefined || limit === 0 ? limit : Math.max(1, Math.floor(limit / threads));
+}

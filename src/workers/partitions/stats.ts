@@ -1,0 +1,30 @@
+// What can be seen of partition threads from outside.
+
+/** What a thread says of itself. */
+export interface ThreadFigures {
+  /** By how much the thread's event loop was late, in milliseconds, since the thread began. */
+  readonly eventLoopDelayMs: { readonly p50: number; readonly p99: number; readonly max: number };
+  readonly heapUsedBytes: number;
+  readonly heapTotalBytes: number;
+  /** Executions at work, and starts that wait for room. */
+  readonly executionsAtWork: number;
+  readonly startsWaiting: number;
+  readonly startsWaitingBytes: number;
+  /** Bytes of events on their way to the host's hooks. */
+  readonly hookBytes: number;
+}
+
+export interface PartitionThreadStats extends Partial<ThreadFigures> {
+  /** Its number, from 0. */
+  readonly thread: number;
+  readonly partitions: readonly number[];
+  /** False while it is being started again, and when it is too busy to say how it is: then its own figures are missing. */
+  readonly isResponding: boolean;
+  readonly restarts: number;
+  /** Starts, resumes and cancels without an answer. */
+  readonly changesPending: number;
+  /** Callers who wait for an execution to get somewhere. */
+  readonly callersWaiting: number;
+  /** The part of its life its event loop was busy, from 0 to 1. */
+  readonly utilisation: number;
+}

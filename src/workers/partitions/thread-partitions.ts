@@ -1,0 +1,234 @@
+// ThreadPartitions: the partitions of a log in threads of their own, each thread with every n-th of them.
+//
+// Owns       the threads, and which executions somebody in the host subscribes to.
+// Leaves     reading to the store, a thread's life and death to PartitionThread.
+//
+// H1  An opening that fails leaves no thread and no lock behind.
+// H2  Whoever was answered reads what it wrote: the log is committed before the answer leaves the thread.
+// H3  The host's hooks hear events in the order of each execution, before the answers that depend on them, and what they
+//     have not heard yet is bounded: a thread waits for them (HookWindow).
+
+import {
+  type AdmissionOptions,
+  type FlowRegistry,
+  type Observer,
+  type PartitionDoor,
+  type PartitionHost,
+  StateReader,
+} from "../../actors/index.js";
+import {
+  type Clock,
+  type Following,
+  HeddleError,
+  type LmdbEventStore,
+  partitionOf,
+  type ValueLimits,
+} from "../../kernel/index.js";
+import { recordFromWire } from "../../kernel/store/record.js";
+import { PACKET_FORMAT, unpackFailure } from "../packets/index.js";
+import type { EffectPoolOptions } from "../pool/index.js";
+import type { ThreadDescription } from "./control.js";
+import { invalid, type ThreadOptions } from "./options.js";
+import { type NewsMessage, PartitionThread, type ThreadOwner } from "./partition-thread.js";
+import { Hook, ToHost, ToThread } from "./protocol.js";
+import type { ThreadSettings } from "./setup.js";
+import { shareOfAdmission, shareOfPool } from "./shares.js";
+import type { PartitionThreadStats } from "./stats.js";
+import { ThreadDoor } from "./thread-door.js";
+import type { ThreadPlan } from "./thread-life.js";
+
+export interface ThreadPartitionsOptions {
+  readonly threads: ThreadOptions;
+  readonly eventStore: LmdbEventStore;
+  /** What the threads need to open the same directory. */
+  readonly storage: Omit<ThreadSettings["storage"], "partitions">;
+  readonly registry: FlowRegistry;
+  readonly observer: Observer;
+  /** Which hooks the observer has. */
+  readonly hooks: ThreadSettings["hooks"];
+  readonly clock: Clock;
+  readonly limits: ValueLimits;
+  readonly snapshotEvery: number | undefined;
+  readonly maxResident: number;
+  readonly admission: AdmissionOptions;
+  readonly effects: EffectPoolOptions | undefined;
+}
+
+export class ThreadPartitions implements PartitionHost, ThreadOwner {
+  readonly #options: ThreadPartitionsOptions;
+  readonly #following: Following;
+  readonly #followed = new Set<string>();
+  #threads: readonly PartitionThread[] = [];
+  #opening: Promise<unknown> | undefined;
+  #isClosed = false;
+  /** What the module exports, once a thread has told. */
+  #exported: ThreadDescription | undefined;
+
+  constructor(options: ThreadPartitionsOptions) {
+    this.#options = options;
+    this.#following = options.eventStore.follow({
+      begin: (executionId) => {
+        this.#followed.add(executionId);
+        this.#threadOf(executionId)?.post([ToThread.follow, executionId]);
+      },
+      end: (executionId) => {
+        this.#followed.delete(executionId);
+        this.#threadOf(executionId)?.post([ToThread.unfollow, executionId]);
+      },
+    });
+  }
+
+  open(): Promise<readonly PartitionDoor[]> {
+    const opened = this.#open();
+    this.#opening = opened.catch(() => {});
+    return opened;
+  }
+
+  async #open(): Promise<readonly PartitionDoor[]> {
+    const { eventStore, limits, snapshotEvery, clock } = this.#options;
+    const { partitions } = eventStore;
+    this.#threads = this.#plans().map((plan) => new PartitionThread(plan, this, clock));
+    const openings = await Promise.allSettled(this.#threads.map((thread) => thread.open()));
+    const failed = openings.find((opening) => opening.status === "rejected");
+    if (failed) {
+      await Promise.all(this.#threads.map((thread) => thread.close(0))); // H1
+      this.#threads = [];
+      throw asOpeningError(failed.reason);
+    }
+    const states = new StateReader(eventStore.snapshots, snapshotEvery);
+    return Array.from({ length: partitions }, (_, number) => {
+      const thread = this.#threads[number % this.#threads.length]!;
+      return new ThreadDoor({ thread, reads: eventStore.reads(number), states, limits });
+    });
+  }
+
+  flowRegistered(): void {
+    if (this.#exported && !this.#isClosed) this.check(this.#exported);
+  }
+
+  async close(deadlineMs: number): Promise<void> {
+    this.#isClosed = true;
+    await Promise.all(this.#threads.map((thread) => thread.close(deadlineMs)));
+    await this.#opening;
+  }
+
+  stats(): Promise<PartitionThreadStats[]> {
+    return Promise.all(
+      this.#threads.map(async (thread, number) => {
+        const { utilisation, thread: figures } = await thread.figures();
+        const { changes, waits } = thread.counts;
+        return {
+          thread: number,
+          partitions: thread.numbers,
+          isResponding: figures !== undefined,
+          restarts: thread.restarts,
+          changesPending: changes,
+          callersWaiting: waits,
+          utilisation,
+          ...figures,
+        };
+      }),
+    );
+  }
+
+  inspect(): { readonly partitions: readonly number[]; readonly flows: readonly string[] }[] {
+    const flows = (this.#exported?.flows ?? []).map(({ id, version }) => `${id} version ${version}`);
+    return this.#threads.map(({ numbers }) => ({ partitions: numbers, flows }));
+  }
+
+  // ── ThreadOwner ───────────────────────────────────────────────────────────────────────────────────────────────
+
+  check(description: ThreadDescription): void {
+    this.#exported = description;
+    const { registry, threads } = this.#options;
+    for (const { definition } of registry.all()) {
+      const { id, version } = definition;
+      if (description.flows.some((flow) => flow.id === id && flow.version === version)) continue;
+      const exported = description.flows.map((flow) => `${flow.id} version ${flow.version}`);
+      throw invalid(
+        "app",
+        `${threads.app} does not export flow ${id} version ${version}, which this app registers. ` +
+          `It exports: ${exported.join(", ") || "no flow"}. Partition threads run what the module exports: export it there`,
+      );
+    }
+  }
+
+  opened(thread: PartitionThread): void {
+    for (const number of thread.numbers) this.#following.ownerOpened(number);
+    for (const executionId of this.#followed) {
+      if (this.#threadOf(executionId) === thread) thread.post([ToThread.follow, executionId]);
+    }
+  }
+
+  ended(thread: PartitionThread): void {
+    for (const number of thread.numbers) this.#following.ownerEnded(number);
+  }
+
+  warn(message: string): void {
+    this.#options.observer.warn(message);
+  }
+
+  heard(message: NewsMessage, thread: PartitionThread): void {
+    const { observer } = this.#options;
+    switch (message[0]) {
+      case ToHost.durable: {
+        const [, executionId, sequence] = message;
+        this.#following.durable(executionId, sequence);
+        return thread.post([ToThread.heard, executionId]);
+      }
+      case ToHost.event: {
+        const [, hook, id, sequence, wire] = message;
+        const written = [{ header: { id }, record: recordFromWire(sequence, wire) }];
+        if (hook === Hook.onEvent) observer.appended(written);
+        else observer.durable(written);
+        return;
+      }
+      case ToHost.warning:
+        return observer.warn(message[1]);
+      case ToHost.storageError:
+        return observer.storageError(message[1], unpackFailure(message[2]));
+    }
+  }
+
+  #threadOf(executionId: string): PartitionThread | undefined {
+    const { partitions } = this.#options.eventStore;
+    return this.#threads[partitionOf(executionId, partitions) % this.#threads.length];
+  }
+
+  #plans(): ThreadPlan[] {
+    const { threads, eventStore, storage, limits, snapshotEvery, maxResident, hooks } = this.#options;
+    const { admission, effects } = this.#options;
+    const { count, app, entry, resourceLimits } = threads;
+    return Array.from({ length: count }, (_, thread) => {
+      const numbers = Array.from({ length: eventStore.partitions }, (_, number) => number).filter(
+        (number) => number % count === thread,
+      );
+      const settings: ThreadSettings = {
+        format: PACKET_FORMAT,
+        app,
+        storage: { ...storage, partitions: eventStore.partitions },
+        numbers,
+        limits,
+        snapshotEvery,
+        maxResident,
+        admission: shareOfAdmission(admission, count),
+        hooks,
+        effects: effects && shareOfPool(effects, count),
+      };
+      return { name: `heddle partitions ${numbers.join(",")}`, entry, resourceLimits, settings };
+    });
+  }
+}
+
+/** A thread that did not even begin is the entry's fault; everything else says itself what is wrong. */
+function asOpeningError(error: unknown): unknown {
+  const { cause } = error as { readonly cause?: unknown };
+  const isLost = error instanceof HeddleError && error.code === "PARTITION_THREAD_LOST";
+  if (!isLost || !isNotFound(cause)) return error;
+  return invalid("entry", `cannot be started: ${(cause as Error).message}`, cause);
+}
+
+function isNotFound(error: unknown): boolean {
+  const { code } = (error ?? {}) as { readonly code?: unknown };
+  return code === "ERR_MODULE_NOT_FOUND" || code === "MODULE_NOT_FOUND";
+}

@@ -1,0 +1,66 @@
+// The app module: the user's module that a partition thread loads. Its exports are what would be options of the app if the
+// partitions ran in the host's thread, because functions cannot cross from one thread to another.
+
+import { flowsOf } from "../../../actors/index.js";
+import {
+  type CapabilityAuthorizer,
+  type EffectMiddleware,
+  EffectRuntime,
+  ring,
+} from "../../../effects/index.js";
+import { HeddleError, type RegisteredFlow } from "../../../kernel/index.js";
+
+export interface AppModule {
+  readonly flows: readonly RegisteredFlow[];
+  readonly effects: EffectRuntime;
+}
+
+interface Exports {
+  readonly registerEffects?: unknown;
+  readonly effectMiddleware?: unknown;
+  readonly authorizer?: unknown;
+  readonly policies?: unknown;
+}
+
+/** Throws CONFIG_INVALID, naming `workers.app`. */
+export async function loadAppModule(url: string): Promise<AppModule> {
+  let module: Readonly<Record<string, unknown>>;
+  try {
+    module = (await import(url)) as Readonly<Record<string, unknown>>;
+  } catch (error) {
+    throw refused(url, `cannot be loaded: ${error instanceof Error ? error.message : String(error)}`, error);
+  }
+  const { registerEffects, effectMiddleware = [], authorizer, policies }: Exports = module;
+  if (registerEffects !== undefined && typeof registerEffects !== "function")
+    throw refused(url, "exports registerEffects, which has to be a function");
+  if (!isMiddleware(effectMiddleware))
+    throw refused(url, "exports effectMiddleware, which has to be a list of functions");
+  if (authorizer !== undefined && !isAuthorizer(authorizer))
+    throw refused(url, "exports authorizer, which has to have a function authorize");
+  if (policies !== undefined && !Array.isArray(policies))
+    throw refused(url, "exports policies, which has to be a list of what policy$ makes");
+  const flows = flowsOf(module);
+  const effects = new EffectRuntime(ring({ authorizer, policies, flows, middleware: effectMiddleware }));
+  try {
+    (registerEffects as ((effects: EffectRuntime) => void) | undefined)?.(effects);
+  } catch (error) {
+    if (error instanceof HeddleError) throw error;
+    throw refused(url, `exports registerEffects, which throws: ${String(error)}`, error);
+  }
+  return { flows, effects };
+}
+
+function isAuthorizer(value: unknown): value is CapabilityAuthorizer {
+  return typeof (value as { authorize?: unknown } | null)?.authorize === "function";
+}
+
+function isMiddleware(value: unknown): value is EffectMiddleware[] {
+  return Array.isArray(value) && value.every((layer) => typeof layer === "function");
+}
+
+function refused(url: string, complaint: string, cause?: unknown): HeddleError {
+  return new HeddleError("CONFIG_INVALID", `workers.app ${url} ${complaint.replace(/\.$/, "")}.`, {
+    details: { option: "workers.app", module: url },
+    ...(cause !== undefined && { cause }),
+  });
+}

@@ -1,0 +1,173 @@
+// The life of a partition thread: it loads the user's module, runs its share of the partitions as the host's thread would
+// run them, and answers what it is asked.
+//
+// Owns       the store, the partitions and the outbox of this thread.
+// Leaves     what is asked of executions to the desk, the partitions' own life to LocalPartitions.
+//
+// T1  Nothing is opened before the host has seen what the module exports.
+// T2  What was said before the thread ends by itself is heard: the outbox is emptied when the thread exits.
+
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import { Admission, FlowRegistry, LocalPartitions } from "../../../actors/index.js";
+import { EffectRuntime } from "../../../effects/index.js";
+import { type Clock, type Entropy, HeddleError, LmdbEventStore } from "../../../kernel/index.js";
+import { answer, exposeControl } from "../../control-line.js";
+import { PACKET_FORMAT } from "../../packets/index.js";
+import type { EffectPoolOptions } from "../../pool/index.js";
+import { PooledEffects } from "../../pooled-effects.js";
+import type { PartitionControl, ThreadDescription } from "../control.js";
+import { Outbox } from "../outbox.js";
+import { type HostMessage, ToHost, unpackForThread } from "../protocol.js";
+import type { PoolSettings, ThreadSetup } from "../setup.js";
+import type { ThreadFigures } from "../stats.js";
+import { loadAppModule } from "./app-module.js";
+import { CrossingObserver } from "./crossing-observer.js";
+import { HookWindow } from "./hook-window.js";
+import { News } from "./news.js";
+import { RequestDesk } from "./request-desk.js";
+
+/** The thread may be ahead of the host's hooks by so much. */
+const HOOK_BYTES_MAX = 1024 * 1024;
+const DELAY_RESOLUTION_MS = 10;
+
+export interface Surroundings {
+  readonly clock: Clock;
+  readonly entropy: Entropy;
+}
+
+export function runPartitions(setup: ThreadSetup, surroundings: Surroundings): void {
+  const thread = new PartitionsHere(setup, surroundings);
+  exposeControl<PartitionControl>(
+    {
+      describe: () => answer(() => thread.describe()),
+      open: () => answer(() => thread.open()),
+      stats: () => answer(() => thread.stats()),
+      close: (deadlineMs) => answer(() => thread.close(deadlineMs)),
+    },
+    setup.control,
+  );
+}
+
+class PartitionsHere {
+  readonly #setup: ThreadSetup;
+  readonly #surroundings: Surroundings;
+  readonly #registry = new FlowRegistry();
+  readonly #outbox: Outbox<HostMessage>;
+  readonly #window = new HookWindow(HOOK_BYTES_MAX);
+  readonly #observer: CrossingObserver;
+  readonly #desk: RequestDesk;
+  readonly #admission: Admission;
+  readonly #delay = monitorEventLoopDelay({ resolution: DELAY_RESOLUTION_MS });
+  #effects: EffectRuntime | undefined;
+  #partitions: LocalPartitions | undefined;
+  #store: LmdbEventStore | undefined;
+
+  constructor(setup: ThreadSetup, surroundings: Surroundings) {
+    const { packets, storage, hooks, admission } = setup;
+    this.#setup = setup;
+    this.#surroundings = surroundings;
+    this.#admission = new Admission(admission);
+    this.#outbox = new Outbox(packets);
+    this.#outbox.left = (messages, bytes) => {
+      if (messages.some(([kind]) => kind === ToHost.event)) this.#window.sent(bytes);
+    };
+    const news = new News((id, sequence) => this.#outbox.post([ToHost.durable, id, sequence]));
+    this.#observer = new CrossingObserver(this.#outbox, news, hooks);
+    this.#desk = new RequestDesk({
+      outbox: this.#outbox,
+      registry: this.#registry,
+      news,
+      window: this.#window,
+      partitions: storage.partitions,
+    });
+    packets.on("message", (packet) => {
+      for (const message of unpackForThread(packet)) this.#desk.take(message);
+    });
+    process.on("exit", () => this.#outbox.flush()); // T2: the thread's own event, not the process's
+    this.#delay.enable();
+  }
+
+  async describe(): Promise<ThreadDescription> {
+    const { format, app } = this.#setup;
+    if (format !== PACKET_FORMAT) {
+      throw new HeddleError(
+        "CONFIG_INVALID",
+        `workers.entry is of another version of heddle (packets ${PACKET_FORMAT}, not ${format}).`,
+        { details: { option: "workers.entry" } },
+      );
+    }
+    const { flows, effects } = await loadAppModule(app);
+    for (const { definition, runner } of flows) this.#registry.register(definition, runner);
+    this.#effects = effects;
+    return { flows: flows.map(({ definition: { id, version } }) => ({ id, version })) };
+  }
+
+  async open(): Promise<null> {
+    const { storage, numbers, limits, snapshotEvery, maxResident, effects } = this.#setup;
+    const { clock, entropy } = this.#surroundings;
+    const { dir, partitions, sync, createdBy } = storage;
+    const effectRuntime = this.#effects ?? new EffectRuntime(); // T1
+    this.#store = new LmdbEventStore({
+      dir,
+      partitions,
+      createdBy,
+      now: () => clock.now(),
+      ...(sync !== undefined && { sync }),
+    });
+    this.#partitions = new LocalPartitions({
+      eventStore: this.#store,
+      snapshotStore: this.#store.snapshots,
+      effectRuntime,
+      clock,
+      entropy,
+      limits,
+      registry: this.#registry,
+      observer: this.#observer,
+      snapshotEvery,
+      maxResident,
+      admission: this.#admission,
+      partitions: numbers,
+      pace: () => this.#window.pause(),
+      effects: effects && new PooledEffects(effectRuntime, poolOptions(effects)),
+    });
+    try {
+      const doors = await this.#partitions.open();
+      this.#desk.open(new Map(numbers.map((number, i) => [number, doors[i]!])));
+    } catch (error) {
+      await this.#store.close();
+      throw error;
+    }
+    return null;
+  }
+
+  stats(): ThreadFigures {
+    const { heapUsed, heapTotal } = process.memoryUsage();
+    const late = (nanoseconds: number): number => Math.max(0, nanoseconds / 1e6 - DELAY_RESOLUTION_MS);
+    const { inFlight, waiting, waitingBytes } = this.#admission;
+    return {
+      eventLoopDelayMs: {
+        p50: late(this.#delay.percentile(50)),
+        p99: late(this.#delay.percentile(99)),
+        max: late(this.#delay.max),
+      },
+      heapUsedBytes: heapUsed,
+      heapTotalBytes: heapTotal,
+      executionsAtWork: inFlight,
+      startsWaiting: waiting,
+      startsWaitingBytes: waitingBytes,
+      hookBytes: this.#window.bytes,
+    };
+  }
+
+  async close(deadlineMs: number): Promise<null> {
+    await this.#partitions?.close(deadlineMs);
+    await this.#store?.close();
+    this.#outbox.flush();
+    return null;
+  }
+}
+
+/** URLs crossed as text. */
+function poolOptions({ entry, ...options }: PoolSettings): EffectPoolOptions {
+  return { ...options, ...(entry !== undefined && { entry: new URL(entry) }) };
+}

@@ -1,0 +1,94 @@
+// Calls: what a pool is asked to do, and how a call stands with it until it is over.
+
+import type { Place } from "../../effects/fair-queue.js";
+import type { EffectContext } from "../../effects/index.js";
+import type { Wire } from "../../kernel/codec/index.js";
+import { wireBytes } from "./wire-bytes.js";
+
+/** One attempt at an effect of the pool's module: its input, and what its context says. */
+export interface PoolCall extends Omit<EffectContext, "signal" | "emit"> {
+  /** The id the module exports it under. */
+  readonly effectId: string;
+  readonly input: unknown;
+  /** Aborting it rejects the call at once, and aborts the signal the effect has. The effect may go on regardless. */
+  readonly signal?: AbortSignal | undefined;
+  /** Gets what the effect emits while it runs. */
+  readonly emit?: ((eventType: string, payload: unknown) => void) | undefined;
+  /** Counted from when the effect begins, not from when the call was made. */
+  readonly timeoutMs?: number | undefined;
+  /** Called when the effect begins; once more when the call runs again because its thread was lost to a neighbour. */
+  readonly onStart?: (() => void) | undefined;
+}
+
+/** The same with an input that is cut off from the program already, as the log holds it. */
+export interface WireCall extends PoolCall {
+  readonly input: Wire;
+}
+
+export type PoolOutcome =
+  | { readonly kind: "completed"; readonly output: Wire }
+  | { readonly kind: "failed"; readonly error: unknown };
+
+/** The thread a call was sent to, as far as the call is concerned. */
+export interface Seat {
+  /** Takes the call away from the thread, unless it has started. */
+  takeBack(call: PendingCall): boolean;
+  /** Aborts the signal the effect has. */
+  cancel(call: PendingCall, reason: unknown): void;
+}
+
+/**
+ * A call from when it is accepted until its thread is done with it. It is settled once, maybe before that: what the
+ * thread still says of it then is dropped.
+ */
+export class PendingCall {
+  readonly request: PoolCall;
+  readonly input: Wire;
+  readonly bytes: number;
+  readonly enqueuedAt: number;
+  /** Where it waits, if it does. */
+  place: Place<PendingCall> | undefined;
+  /** Where it was sent, and its name there. */
+  seat: Seat | undefined;
+  id = 0;
+  sentAt = 0;
+  /** Threads that ended under it through no fault of its own. */
+  lostThreads = 0;
+  /** Whether it is to have a thread to itself, because it may be what ends threads. */
+  isSuspect = false;
+  /** Calls off the timer of its deadline, or of the grace after it. */
+  cancelTimer: (() => void) | undefined;
+  onAbort: (() => void) | undefined;
+  #settle: ((outcome: PoolOutcome) => void) | undefined;
+
+  /** `input` is that of the request, cut off from the program. */
+  constructor(request: PoolCall, input: Wire, now: number, settle: (outcome: PoolOutcome) => void) {
+    this.request = request;
+    this.input = input;
+    this.bytes = wireBytes(input);
+    this.enqueuedAt = now;
+    this.#settle = settle;
+  }
+
+  get isSettled(): boolean {
+    return this.#settle === undefined;
+  }
+
+  settle(outcome: PoolOutcome): void {
+    const settle = this.#settle;
+    if (!settle) return;
+    this.#settle = undefined;
+    if (this.onAbort) this.request.signal?.removeEventListener("abort", this.onAbort);
+    settle(outcome);
+  }
+
+  fail(error: unknown): void {
+    this.settle({ kind: "failed", error });
+  }
+
+  /** The thread is done with it, one way or the other. */
+  stopTimer(): void {
+    this.cancelTimer?.();
+    this.cancelTimer = undefined;
+  }
+}

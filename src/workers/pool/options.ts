@@ -1,0 +1,196 @@
+// Options of the effect pool, checked where they enter: every complaint names the option as a user wrote it.
+
+import { existsSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { isAbsolute } from "node:path";
+import { pathToFileURL } from "node:url";
+import type { ResourceLimits } from "node:worker_threads";
+import type { Clock } from "../../kernel/clock.js";
+import { VALUE_LIMITS, type ValueLimits } from "../../kernel/codec/index.js";
+import { HeddleError } from "../../kernel/errors.js";
+import { CALLS_MAX } from "./claims.js";
+
+export interface PacketOptions {
+  /** A packet leaves when it holds this many calls. Default 64. */
+  readonly maxCalls?: number | undefined;
+  /** How long a call may wait for others to share its packet, in milliseconds. Default 0: until the host's turn ends. */
+  readonly maxDelayMs?: number | undefined;
+}
+
+/** What `tune` may change while the pool runs. */
+export interface TuneOptions {
+  /** Threads that stay when there is nothing to do. Default 1. */
+  readonly minThreads?: number | undefined;
+  /** Default: one less than the processors the system offers, at least 1. */
+  readonly maxThreads?: number | undefined;
+  /** Calls under way on one thread at a time; those that wait for the world share a thread well. Default 256. */
+  readonly callsPerThread?: number | undefined;
+  /** Calls that may wait for a thread; beyond it they are refused with OVERLOADED. Default 16,384. */
+  readonly maxQueue?: number | undefined;
+  /** After so long without work a thread beyond `minThreads` is ended, in milliseconds. Default 10,000. */
+  readonly idleTimeoutMs?: number | undefined;
+  readonly packet?: PacketOptions | undefined;
+}
+
+export interface EffectPoolOptions extends TuneOptions {
+  /** The module whose export `effects` holds the effects by id: a URL, or an absolute path. */
+  readonly module: URL | string;
+  /** How long a call that is past its deadline may ignore its signal before its thread is ended. Default 5,000. */
+  readonly graceMs?: number | undefined;
+  /** Of each thread, as `new Worker` takes them. */
+  readonly resourceLimits?: ResourceLimits | undefined;
+  /** For hosts that bundle heddle: where `effects.worker.js` of the same version lies. */
+  readonly entry?: URL | undefined;
+  /** What inputs and results may cost. */
+  readonly limits?: ValueLimits | undefined;
+  /** Where the timers of deadlines come from. Default: the system. */
+  readonly clock?: Pick<Clock, "after"> | undefined;
+}
+
+/** What `tune` can change, complete. */
+export interface PoolLimits {
+  readonly minThreads: number;
+  readonly maxThreads: number;
+  readonly callsPerThread: number;
+  readonly maxQueue: number;
+  readonly idleTimeoutMs: number;
+  readonly packet: { readonly maxCalls: number; readonly maxDelayMs: number };
+}
+
+export interface PoolSettings {
+  readonly module: string;
+  readonly entry: URL;
+  readonly graceMs: number;
+  readonly resourceLimits: ResourceLimits | undefined;
+  readonly limits: ValueLimits;
+}
+
+const GROUP = "workers.effects";
+
+const DEFAULTS: PoolLimits = {
+  minThreads: 1,
+  maxThreads: Math.max(1, availableParallelism() - 1),
+  callsPerThread: 256,
+  maxQueue: 16_384,
+  idleTimeoutMs: 10_000,
+  packet: { maxCalls: 64, maxDelayMs: 0 },
+};
+const GRACE_MS = 5_000;
+/** The longest a platform timer can hold. */
+const TIMER_MS_MAX = 2 ** 31 - 1;
+const RESOURCE_LIMITS = new Set([
+  "maxYoungGenerationSizeMb",
+  "maxOldGenerationSizeMb",
+  "codeRangeSizeMb",
+  "stackSizeMb",
+]);
+const TUNABLE = ["minThreads", "maxThreads", "callsPerThread", "maxQueue", "idleTimeoutMs", "packet"];
+const FIXED = ["module", "graceMs", "resourceLimits", "entry", "limits", "clock"];
+
+export function readSettings(options: EffectPoolOptions): PoolSettings {
+  checkNames(options, [...TUNABLE, ...FIXED]);
+  const { module, graceMs, resourceLimits, limits = VALUE_LIMITS } = options;
+  checkNumber("graceMs", graceMs, 0, TIMER_MS_MAX);
+  if (resourceLimits !== undefined) {
+    if (typeof resourceLimits !== "object" || resourceLimits === null)
+      throw invalid("resourceLimits", "must be an object");
+    for (const [name, value] of Object.entries(resourceLimits)) {
+      if (!RESOURCE_LIMITS.has(name))
+        throw invalid(`resourceLimits.${name}`, "is no limit of a worker thread");
+      checkNumber(`resourceLimits.${name}`, value as unknown, 1, Infinity);
+    }
+  }
+  return {
+    module: moduleUrl(module),
+    entry: readEntry(options.entry),
+    graceMs: graceMs ?? GRACE_MS,
+    resourceLimits,
+    limits,
+  };
+}
+
+/** The limits with what `options` changes about them. */
+export function readLimits(options: TuneOptions, base: PoolLimits = DEFAULTS): PoolLimits {
+  checkNumber("maxThreads", options.maxThreads, 1, 1_024, true);
+  checkNumber("minThreads", options.minThreads, 0, 1_024, true);
+  checkNumber("callsPerThread", options.callsPerThread, 1, CALLS_MAX, true);
+  checkNumber("maxQueue", options.maxQueue, 0, Number.MAX_SAFE_INTEGER, true);
+  checkNumber("idleTimeoutMs", options.idleTimeoutMs, 0, TIMER_MS_MAX);
+  const { packet = {} } = options;
+  if (typeof packet !== "object" || packet === null) throw invalid("packet", "must be an object");
+  checkNames(packet, ["maxCalls", "maxDelayMs"], "packet.");
+  checkNumber("packet.maxCalls", packet.maxCalls, 1, CALLS_MAX, true);
+  checkNumber("packet.maxDelayMs", packet.maxDelayMs, 0, 1_000);
+  const maxThreads = options.maxThreads ?? Math.max(base.maxThreads, options.minThreads ?? 0);
+  const minThreads = options.minThreads ?? Math.min(base.minThreads, maxThreads);
+  if (minThreads > maxThreads) {
+    throw invalid("maxThreads", `is ${maxThreads}, below ${GROUP}.minThreads, which is ${minThreads}`);
+  }
+  return {
+    minThreads,
+    maxThreads,
+    callsPerThread: options.callsPerThread ?? base.callsPerThread,
+    maxQueue: options.maxQueue ?? base.maxQueue,
+    idleTimeoutMs: options.idleTimeoutMs ?? base.idleTimeoutMs,
+    packet: {
+      maxCalls: packet.maxCalls ?? base.packet.maxCalls,
+      maxDelayMs: packet.maxDelayMs ?? base.packet.maxDelayMs,
+    },
+  };
+}
+
+export function checkTune(options: TuneOptions): void {
+  checkNames(options, TUNABLE);
+}
+
+export function invalid(option: string, complaint: string, cause?: unknown): HeddleError {
+  const name = `${GROUP}.${option}`;
+  return new HeddleError("CONFIG_INVALID", `${name} ${complaint}.`, {
+    details: { option: name },
+    ...(cause !== undefined && { cause }),
+  });
+}
+
+function readEntry(entry: unknown = new URL("../effects.worker.js", import.meta.url)): URL {
+  if (!(entry instanceof URL) || entry.protocol !== "file:") {
+    throw invalid("entry", 'must be a file URL, as in new URL("./effects.worker.js", import.meta.url)');
+  }
+  if (existsSync(entry)) return entry;
+  throw invalid(
+    "entry",
+    `${entry.href} is not there. When heddle is bundled, keep its effects.worker.js as a file and give its URL`,
+  );
+}
+
+function moduleUrl(module: unknown): string {
+  if (module instanceof URL) return module.href;
+  if (typeof module === "string") {
+    if (isAbsolute(module)) return pathToFileURL(module).href;
+    if (/^(?:file|data|node):/.test(module)) return module;
+  }
+  const given = typeof module === "string" ? JSON.stringify(module) : typeof module;
+  throw invalid(
+    "module",
+    `must be a URL or an absolute path, not ${given}: write new URL("./effects.js", import.meta.url)`,
+  );
+}
+
+function checkNames(options: unknown, known: readonly string[], prefix = ""): void {
+  if (typeof options !== "object" || options === null) {
+    throw new HeddleError("CONFIG_INVALID", `${GROUP} is a group of options, so it must be an object.`);
+  }
+  const unknown = Object.keys(options).find((name) => !known.includes(name));
+  if (unknown !== undefined) {
+    throw invalid(`${prefix}${unknown}`, `is no option here. There are: ${known.join(", ")}`);
+  }
+}
+
+function checkNumber(option: string, value: unknown, least: number, most: number, isWhole = false): void {
+  if (value === undefined) return;
+  const fits = typeof value === "number" && value >= least && value <= most;
+  if (fits && (!isWhole || Number.isInteger(value))) return;
+  const range = most >= Number.MAX_SAFE_INTEGER ? `of at least ${least}` : `from ${least} to ${most}`;
+  const shown =
+    typeof value === "number" ? value : typeof value === "string" ? JSON.stringify(value) : typeof value;
+  throw invalid(option, `must be a ${isWhole ? "whole " : ""}number ${range}, not ${shown}`);
+}

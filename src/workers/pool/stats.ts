@@ -1,0 +1,126 @@
+// Stats: what a pool measures of its calls and threads, and how it is read.
+
+import type { Worker } from "node:worker_threads";
+import type { ControlLine, ThreadFigures } from "./control.js";
+import { Quantiles, type QuantilesMs } from "./quantiles.js";
+
+export interface ThreadStats {
+  readonly id: number;
+  /** Calls it has and has not finished. */
+  readonly running: number;
+  /** The share of the time since the last reading that its event loop was busy, from 0 to 1. */
+  readonly utilization: number;
+  /** What the thread said of itself last; undefined until it has. */
+  readonly figures: ThreadFigures | undefined;
+  /** False when it was asked and did not answer in time: an effect keeps it busy. An idle one is not asked. */
+  readonly isAnswering: boolean;
+}
+
+export interface PoolStats {
+  readonly threads: readonly ThreadStats[];
+  readonly running: number;
+  readonly queued: number;
+  /** About how much memory the inputs of queued calls take. */
+  readonly queuedBytes: number;
+  /** Executions that have calls in the queue. */
+  readonly executionsQueued: number;
+  readonly done: number;
+  /** From when a call was made to when its effect began. */
+  readonly waitMs: QuantilesMs;
+  readonly runMs: QuantilesMs;
+  readonly lostThreads: number;
+  /** Calls that had started and ran again because of a neighbour. */
+  readonly reruns: number;
+}
+
+export interface ThreadCalls {
+  readonly running: number;
+  readonly control: ControlLine;
+}
+
+/** A healthy thread answers in well under a millisecond. */
+const ANSWER_MS = 100;
+
+interface Known {
+  figures: ThreadFigures | undefined;
+  utilization: ReturnType<Worker["performance"]["eventLoopUtilization"]>;
+}
+
+export class Meters {
+  readonly #wait = new Quantiles();
+  readonly #run = new Quantiles();
+  readonly #known = new Map<number, Known>();
+  #done = 0;
+  #lost = 0;
+  #reruns = 0;
+
+  noteCall(waitMs: number, runMs: number): void {
+    this.#done += 1;
+    this.#wait.record(Math.max(0, waitMs));
+    this.#run.record(runMs);
+  }
+
+  noteLoss(threadId: number): void {
+    this.#lost += 1;
+    this.#known.delete(threadId);
+  }
+
+  noteReruns(count: number): void {
+    this.#reruns += count;
+  }
+
+  async read(
+    pool: Pick<PoolStats, "queued" | "queuedBytes" | "executionsQueued" | "running"> & {
+      readonly threads: readonly Worker[];
+      readonly lanes: ReadonlyMap<number, ThreadCalls>;
+    },
+  ): Promise<PoolStats> {
+    const { threads, lanes, ...counts } = pool;
+    for (const id of this.#known.keys()) {
+      if (!threads.some(({ threadId }) => threadId === id)) this.#known.delete(id);
+    }
+    return {
+      ...counts,
+      done: this.#done,
+      waitMs: this.#wait.read(),
+      runMs: this.#run.read(),
+      lostThreads: this.#lost,
+      reruns: this.#reruns,
+      threads: await Promise.all(
+        threads.map((thread) => this.#readThread(thread, lanes.get(thread.threadId))),
+      ),
+    };
+  }
+
+  async #readThread(thread: Worker, lane: ThreadCalls | undefined): Promise<ThreadStats> {
+    const { threadId: id } = thread;
+    const before = this.#known.get(id);
+    const now = thread.performance.eventLoopUtilization();
+    // Time that is not over yet can make it a little more than all, or less than nothing.
+    const { utilization } = thread.performance.eventLoopUtilization(now, before?.utilization);
+    const answer = lane && (await answerWithin(lane.control, ANSWER_MS));
+    const figures = answer ?? before?.figures;
+    this.#known.set(id, { figures, utilization: now });
+    return {
+      id,
+      running: lane?.running ?? 0,
+      utilization: Math.min(1, Math.max(0, utilization || 0)),
+      figures,
+      isAnswering: lane === undefined || answer !== undefined,
+    };
+  }
+}
+
+async function answerWithin(control: ControlLine, delayMs: number): Promise<ThreadFigures | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const tooLate = new Promise<undefined>((resolve) => {
+    timer = setTimeout(resolve, delayMs, undefined);
+  });
+  try {
+    return await Promise.race([control.ask((thread) => thread.stats()), tooLate]);
+  } catch {
+    return undefined; // The thread ended meanwhile.
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,59 @@
+// Attempt: one call under way in a thread, as its effect sees it. The parts few effects ask for (signal, emit) are made
+// when they are asked for.
+
+import type { EffectContext } from "../../../effects/index.js";
+import type { TaskKind } from "../../../kernel/index.js";
+import type { CallMessage } from "../protocol.js";
+
+/** Who takes what an effect emits. */
+export interface EmitSink {
+  emitFrom(attempt: Attempt, eventType: string, payload: unknown): void;
+}
+
+export class Attempt implements EffectContext {
+  readonly id: number;
+  readonly effectId: string;
+  readonly executionId: string;
+  readonly workflowId: string;
+  readonly stepId: string;
+  readonly attempt: number;
+  readonly toolId: string;
+  readonly taskKind: TaskKind;
+  readonly idempotencyKey: string;
+  readonly startedAt: number;
+  readonly #sink: EmitSink;
+  #controller: AbortController | undefined;
+  #aborted: { readonly reason: unknown } | undefined;
+
+  constructor(message: CallMessage, startedAt: number, sink: EmitSink) {
+    this.id = message[1];
+    this.effectId = message[2];
+    this.executionId = message[4];
+    this.workflowId = message[5];
+    this.stepId = message[6];
+    this.attempt = message[7];
+    this.toolId = message[8] ?? message[2];
+    this.taskKind = message[9];
+    this.idempotencyKey = message[10];
+    this.startedAt = startedAt;
+    this.#sink = sink;
+  }
+
+  get signal(): AbortSignal {
+    if (!this.#controller) {
+      this.#controller = new AbortController();
+      if (this.#aborted) this.#controller.abort(this.#aborted.reason);
+    }
+    return this.#controller.signal;
+  }
+
+  // A function of its own, because effects hand `ctx.emit` on detached.
+  get emit(): EffectContext["emit"] {
+    return (eventType, payload) => this.#sink.emitFrom(this, eventType, payload);
+  }
+
+  abort(reason: unknown): void {
+    this.#aborted = { reason };
+    this.#controller?.abort(reason);
+  }
+}

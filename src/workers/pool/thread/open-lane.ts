@@ -1,0 +1,91 @@
+// A lane's end in its thread: loads the module, runs calls until the lane is retired, and listens for the thread's end.
+// A lane is one task of Piscina's, so the thread is busy for Piscina as long as the lane is open.
+
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import { type MessagePort, threadId } from "node:worker_threads";
+import { type Message, PACKET_FORMAT, packFailure, packPacket } from "../../packets/index.js";
+import { Claims } from "../claims.js";
+import { exposeControl, type ThreadFigures } from "../control.js";
+import { invalid } from "../options.js";
+import { type HostMessage, type LaneTask, ToHost } from "../protocol.js";
+import { CallRunner } from "./call-runner.js";
+import { describeEffects, type EffectTable, loadEffects } from "./effect-module.js";
+
+const DELAY_RESOLUTION_MS = 20;
+/** Of the thread, not of a lane: it goes on while the thread waits for the next lane. */
+const delay = monitorEventLoopDelay({ resolution: DELAY_RESOLUTION_MS });
+
+/** Settles when the lane is retired. */
+export async function openLane(task: LaneTask): Promise<void> {
+  const { packets, control } = task;
+  try {
+    const effects = await effectsFor(task);
+    await run(task, effects);
+  } catch (error) {
+    post(packets, [ToHost.refused, packFailure(error)]);
+  } finally {
+    packets.close();
+    control.close();
+  }
+}
+
+async function effectsFor({ format, module }: LaneTask): Promise<EffectTable> {
+  if (format !== PACKET_FORMAT) {
+    throw invalid("entry", `is of another version of heddle (packets ${PACKET_FORMAT}, not ${format})`);
+  }
+  return loadEffects(module);
+}
+
+async function run(task: LaneTask, effects: EffectTable): Promise<void> {
+  const { packets, control, claims, limits, maxCalls } = task;
+  let retire = (): void => {};
+  const retired = new Promise<void>((resolve) => {
+    retire = resolve;
+  });
+  const runner = new CallRunner({
+    port: packets,
+    effects,
+    claims: new Claims(claims),
+    limits,
+    maxCalls,
+    onRetire: retire,
+  });
+  // These are the thread's own events, not those of the host's process.
+  const onEnd = (): void => runner.lastWords();
+  process.on("uncaughtExceptionMonitor", onEnd);
+  process.on("exit", onEnd);
+  delay.enable();
+  exposeControl(
+    {
+      describe: () => describeEffects(effects),
+      stats: readFigures,
+      inspect: () => runner.inspect(),
+      tune: (maxCalls) => runner.tune(maxCalls),
+    },
+    control,
+  );
+  packets.on("message", (packet) => runner.receive(packet));
+  post(packets, [ToHost.opened, threadId]);
+  await retired;
+  process.off("uncaughtExceptionMonitor", onEnd);
+  process.off("exit", onEnd);
+}
+
+function post(port: MessagePort, message: HostMessage & Message): void {
+  const packet = packPacket([message]);
+  port.postMessage(packet, [packet]);
+}
+
+function readFigures(): ThreadFigures {
+  const { heapUsed, heapTotal } = process.memoryUsage();
+  const late = (nanoseconds: number): number => Math.max(0, nanoseconds / 1e6 - DELAY_RESOLUTION_MS);
+  return {
+    eventLoopDelayMs: {
+      p50: late(delay.percentile(50)),
+      p99: late(delay.percentile(99)),
+      max: late(delay.max),
+    },
+    heapUsedBytes: heapUsed,
+    heapTotalBytes: heapTotal,
+  };
+}

@@ -1,0 +1,136 @@
+import { describe, expect, it } from "vitest";
+import type { InDoubtVerdict } from "../../src/actors/index.js";
+import { flow, type Process, World } from "../support/world.js";
+
+/** A flow around one step that may not run twice, its effect under way for as long as the test wants. */
+function transfer(world: World, retry = {}) {
+  const step = world.step<unknown, unknown>("pay", () => new Promise(() => {}), {
+    idempotent: false,
+    ...retry,
+  });
+  return flow("f", async (ctx) => {
+    try {
+      return { paid: await ctx.run(step, 7) };
+    } catch (error) {
+      return { failed: (error as Error).message };
+    }
+  });
+}
+
+/** The execution, its process killed while the effect ran, taken up by another. */
+async function cutShort(world = World.memory(), retry = {}) {
+  const f = transfer(world, retry);
+  const first = await world.open([f]);
+  await first.start(f, null);
+  await world.when(() => world.ran("pay") === 1);
+  const process = await world.restart([f]);
+  await world.settle();
+  return { world, f, process };
+}
+
+const decide = (world: World, process: Process, verdict: InDoubtVerdict, stepId = "pay"): Promise<void> =>
+  world.until(process.runtime.resolveInDoubt("x", stepId, verdict));
+
+describe("a step that may not run twice, cut short by a kill (C-LIF-01)", () => {
+  it("does not run again: the execution parks, and says so", async () => {
+    const { world, process } = await cutShort();
+    expect(world.ran("pay")).toBe(1);
+    const state = await world.until(process.runtime.handle("x").waitForSuspend());
+    expect(state).toMatchObject({ status: "suspended", frames: { pay: { status: "inDoubt", attempts: 1 } } });
+    expect((await world.types()).at(-1)).toBe("EFFECT_INDOUBT");
+  });
+
+  it("stays parked, and is recorded once, however often the process restarts", async () => {
+    const { world, f } = await cutShort();
+    for (let i = 0; i < 3; i++) await world.restart([f]);
+    await world.settle();
+    expect((await world.types()).filter((type) => type === "EFFECT_INDOUBT")).toHaveLength(1);
+    expect(world.ran("pay")).toBe(1);
+  });
+
+  it("completes with the outcome somebody found out", async () => {
+    const { world, process } = await cutShort();
+    await decide(world, process, { outcome: { receipt: 12 } });
+    const { variables } = await process.finish("x");
+    expect(variables["_output"]).toEqual({ paid: { receipt: 12 } });
+    expect(world.ran("pay")).toBe(1);
+  });
+
+  it("fails when that is the verdict, and the flow may catch it", async () => {
+    const { world, process } = await cutShort();
+    await decide(world, process, { fail: new Error("never arrived") });
+    expect((await process.finish("x")).variables["_output"]).toEqual({ failed: "never arrived" });
+    expect(world.ran("pay")).toBe(1);
+  });
+
+  it("runs again when that is the verdict; cut short once more it is in doubt once more", async () => {
+    const { world, f, process } = await cutShort();
+    await decide(world, process, { retry: true });
+    await world.when(() => world.ran("pay") === 2);
+    const again = await world.restart([f]);
+    const state = await world.until(again.runtime.handle("x").waitForSuspend());
+    expect(state.frames["pay"]).toMatchObject({ status: "inDoubt", attempts: 2 });
+    expect(world.ran("pay")).toBe(2);
+  });
+
+  it("gives the same after a restart between verdict and end as without one", async () => {
+    const { world, f, process } = await cutShort();
+    await decide(world, process, { outcome: "done" });
+    const after = await world.restart([f]);
+    expect((await after.finish("x")).variables["_output"]).toEqual({ paid: "done" });
+  });
+
+  it("refuses a verdict for a step that waits for none, and for one that nobody knows", async () => {
+    const { world, process } = await cutShort();
+    await decide(world, process, { outcome: 1 });
+    for (const stepId of ["pay", "other"]) {
+      await expect(decide(world, process, { retry: true }, stepId)).rejects.toMatchObject({
+        code: expect.stringMatching(/STEP_NOT_IN_DOUBT|EXECUTION_ENDED/) as string,
+      });
+    }
+  });
+
+  it("can be cancelled", async () => {
+    const { world, process } = await cutShort();
+    await world.until(process.runtime.cancel("x", "given up"));
+    expect(await process.finish("x")).toMatchObject({ status: "cancelled" });
+    await expect(decide(world, process, { retry: true })).rejects.toMatchObject({ code: "EXECUTION_ENDED" });
+  });
+
+  it("is retried by policy when it failed: then its outcome is known", async () => {
+    const world = World.memory();
+    const step = world.step(
+      "pay",
+      () => {
+        if (world.ran("pay") === 1) throw new Error("refused");
+        return "paid";
+      },
+      { idempotent: false, retry: { maxAttempts: 2 } },
+    );
+    const f = flow("f", (ctx) => ctx.run(step, 1));
+    const process = await world.open([f]);
+    await process.start(f, null);
+    expect((await process.finish("x")).variables["_output"]).toBe("paid");
+  });
+});
+
+describe("beside other steps", () => {
+  it("keeps the execution running until they are done, and their results", async () => {
+    const world = World.memory();
+    const pay = world.step("pay", () => new Promise(() => {}), { idempotent: false });
+    const look = world.step("look", async () => {
+      await world.delay(1_000);
+      return "seen";
+    });
+    const f = flow("f", (ctx) => Promise.all([ctx.run(pay, 1), ctx.run(look, 2)]));
+    const first = await world.open([f]);
+    await first.start(f, null);
+    await world.when(() => world.ran("look") === 1);
+    const process = await world.restart([f]);
+    const state = await world.until(process.runtime.handle("x").waitForSuspend());
+    expect(state.frames).toMatchObject({ pay: { status: "inDoubt" }, look: { status: "completed" } });
+    await decide(world, process, { outcome: "paid" });
+    expect((await process.finish("x")).variables["_output"]).toEqual(["paid", "seen"]);
+    expect([world.ran("pay"), world.ran("look")]).toEqual([1, 2]);
+  });
+});

@@ -1,0 +1,229 @@
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import {
+  type CapabilityAuthorizer,
+  type CapabilityRequest,
+  type EffectMiddleware,
+  GrantTable,
+  KillSwitch,
+  PolicyAuthorizer,
+  type Principal,
+  type RingParts,
+  ring,
+  ToolEffect,
+} from "../../src/effects/index.js";
+import { policy$, type RegisteredFlow, tool$ } from "../../src/kernel/index.js";
+import { flow, World } from "../support/world.js";
+
+const request = (effectId: string, facts: Partial<CapabilityRequest> = {}): CapabilityRequest => ({
+  effectId,
+  resource: undefined,
+  executionId: "x",
+  workflowId: "f",
+  stepId: "s",
+  principal: undefined,
+  ...facts,
+});
+
+describe("GrantTable", () => {
+  const table = new GrantTable({
+    ann: ["mail.send", "files.*", "mcp.invoke:docs/read_doc", "db:orders/*"],
+    triage: ["search"],
+    root: ["*"],
+  });
+
+  it.each<[string, boolean, string, Partial<CapabilityRequest>]>([
+    ["an exact grant", true, "mail.send", { principal: "ann" }],
+    ["an exact grant, whatever the resource", true, "mail.send", { principal: "ann", resource: "bob" }],
+    ["another effect", false, "mail.read", { principal: "ann" }],
+    ["a prefix", true, "files.read", { principal: "ann" }],
+    ["not the prefix itself with less", false, "files", { principal: "ann" }],
+    ["one resource", true, "mcp.invoke", { principal: "ann", resource: "docs/read_doc" }],
+    ["another resource", false, "mcp.invoke", { principal: "ann", resource: "docs/delete" }],
+    ["a qualified grant without a resource", false, "mcp.invoke", { principal: "ann" }],
+    ["resources under a prefix", true, "db", { principal: "ann", resource: "orders/17" }],
+    ["everything", true, "anything", { principal: "root" }],
+    ["a principal with facts, by its actor", true, "mail.send", { principal: { actor: "ann", tenant: "t" } }],
+    ["a flow", true, "search", { workflowId: "triage" }],
+    ["nobody", false, "mail.send", {}],
+    ["somebody who is not in it", false, "mail.send", { principal: "eve" }],
+    ["a name of Object", false, "mail.send", { principal: "constructor" }],
+  ])("%s: %s", (_what, allowed, effectId, facts) => {
+    expect(table.authorize(request(effectId, facts)).allowed).toBe(allowed);
+  });
+
+  it("refuses grants that are no names", () => {
+    expect(() => new GrantTable({ ann: [""] })).toThrow(expect.objectContaining({ code: "CONFIG_INVALID" }));
+  });
+});
+
+describe("PolicyAuthorizer", () => {
+  const authorizer = new PolicyAuthorizer({
+    policies: [policy$({ id: "no-payments", deny: ["pay*"] })],
+    policiesOf: (id) => (id === "reader" ? [policy$({ id: "read-only", allow: ["read*"] })] : []),
+    authorizer: new GrantTable({ ann: ["*"] }),
+  });
+
+  it.each<[string, string, Partial<CapabilityRequest>, object]>([
+    [
+      "what a policy denies, no grant gives back",
+      "pay.card",
+      { principal: "ann" },
+      { allowed: false, reason: "policy no-payments denies it" },
+    ],
+    [
+      "what an allow list leaves out",
+      "write",
+      { principal: "ann", workflowId: "reader" },
+      { allowed: false, reason: "policy read-only does not allow it" },
+    ],
+    ["what it names", "read.file", { principal: "ann", workflowId: "reader" }, { allowed: true }],
+    ["what no policy is about, by the authorizer below", "write", { principal: "ann" }, { allowed: true }],
+    ["and its no", "write", { principal: "eve" }, { allowed: false }],
+  ])("%s", async (_what, effectId, facts, verdict) => {
+    expect(await authorizer.authorize(request(effectId, facts))).toMatchObject(verdict);
+  });
+});
+
+const anything = z.unknown();
+const send = tool$({
+  id: "send",
+  name: "send",
+  description: "send",
+  inputSchema: anything,
+  outputSchema: anything,
+});
+
+/** A flow with one tool under a ring, and how often the tool ran. */
+async function guarded(
+  parts: RingParts,
+  { principal, retry }: { principal?: Principal; retry?: object } = {},
+) {
+  const world = World.memory();
+  const seen: unknown[] = [];
+  const effect = new ToolEffect((_input, ctx) => {
+    seen.push(ctx.principal);
+    return "sent";
+  });
+  const f: RegisteredFlow = flow("f", (ctx) =>
+    ctx.execute({ ...send, ...(retry && { retry }) }, { resource: "to/bob" }),
+  );
+  const flows = [f];
+  const middleware = ring({ ...parts, flows });
+  const process = world.prepare(flows, { middleware });
+  process.effects.register("send", effect);
+  await world.until(process.runtime.open());
+  await world.until(
+    process.runtime.start(f, null, { executionId: "x", ...(principal !== undefined && { principal }) }),
+  );
+  return { world, flows, middleware, effect, seen, state: await process.finish("x") };
+}
+
+describe("an authorizer in the ring", () => {
+  it("lets pass what it allows; the effect knows for whom it runs", async () => {
+    const principal = { actor: "ann", tenant: "acme" };
+    const { state, seen } = await guarded({ authorizer: new GrantTable({ ann: ["send"] }) }, { principal });
+    expect(state).toMatchObject({ status: "completed", variables: { _output: "sent" } });
+    expect(seen).toEqual([principal]);
+  });
+
+  it("is shown the resource, so that a grant can name it", async () => {
+    const authorizer = new GrantTable({ ann: ["send:to/bob"] });
+    expect((await guarded({ authorizer }, { principal: "ann" })).state.status).toBe("completed");
+  });
+
+  it("denies before anything else: no effect, no retry, no middleware, and a record of it", async () => {
+    let passed = 0;
+    const counting: EffectMiddleware = (_ctx, _input, next) => {
+      passed++;
+      return next();
+    };
+    const parts = { authorizer: new GrantTable({}), middleware: [counting] };
+    const { world, state, seen } = await guarded(parts, { principal: "eve", retry: { maxAttempts: 5 } });
+    expect(state.error).toMatchObject({ code: "EFFECT_DENIED" });
+    expect({ seen, passed }).toEqual({ seen: [], passed: 0 });
+    expect(await world.types()).toEqual([
+      "EXECUTION_STARTED",
+      "STEP_STARTED",
+      "STEP_FAILED",
+      "EXECUTION_FAILED",
+    ]);
+  });
+
+  it.each<[string, CapabilityAuthorizer]>([
+    [
+      "throws",
+      {
+        authorize: () => {
+          throw new Error("no connection");
+        },
+      },
+    ],
+    ["rejects", { authorize: () => Promise.reject(new Error("no connection")) }],
+    ["gives no verdict", { authorize: () => undefined as never }],
+    ["says yes in another way", { authorize: () => "yes" as never }],
+  ])("fails closed when it %s", async (_what, authorizer) => {
+    const { state, seen } = await guarded({ authorizer });
+    expect(state.error).toMatchObject({ code: "EFFECT_DENIED" });
+    expect(JSON.stringify(state.error)).not.toContain("no connection");
+    expect(seen).toEqual([]);
+  });
+
+  it("obeys the policies of the flow without any authorizer", async () => {
+    const world = World.memory();
+    const f = flow("f", (ctx) => ctx.execute(send, 1), {
+      policies: [policy$({ id: "silent", deny: ["send"] })],
+    });
+    const process = world.prepare([f], { middleware: ring({ flows: [f] }) });
+    process.effects.register("send", new ToolEffect(() => "sent"));
+    await world.until(process.runtime.open());
+    await process.start(f, null);
+    expect((await process.finish("x")).error).toMatchObject({ code: "EFFECT_DENIED" });
+  });
+});
+
+describe("the principal", () => {
+  it("C-EMB-03: survives a restart, and no reader of the log shows it", async () => {
+    const world = World.memory();
+    const seen: unknown[] = [];
+    const step = world.step("look", async (_input, ctx) => {
+      seen.push((ctx as unknown as { principal: unknown }).principal);
+      if (seen.length === 1) await new Promise(() => {});
+      return "looked";
+    });
+    const f = flow("f", (ctx) => ctx.run(step, 1));
+    const first = await world.open([f]);
+    const principal = { actor: "ann", token: "canary-9f3" };
+    await world.until(first.runtime.start(f, null, { executionId: "x", principal }));
+    await world.when(() => seen.length === 1);
+    const second = await world.restart([f]);
+    const state = await second.finish("x");
+    expect(seen).toEqual([principal, principal]);
+    expect(JSON.stringify([state, await world.events()])).not.toContain("canary");
+  });
+});
+
+describe("a kill switch", () => {
+  it.each([
+    ["the system", { kind: "system" }, true],
+    ["the tenant", { kind: "tenant", tenant: "acme" }, true],
+    ["another tenant", { kind: "tenant", tenant: "other" }, false],
+    ["the flow", { kind: "flow", flowId: "f" }, true],
+    ["another flow", { kind: "flow", flowId: "g" }, false],
+  ] as const)("stops effects of %s", async (_what, scope, stops) => {
+    const killSwitch = new KillSwitch();
+    killSwitch.engage(scope, "the bill");
+    const { state, seen } = await guarded({ killSwitch }, { principal: { tenant: "acme" } });
+    if (stops) expect(state.error).toMatchObject({ code: "EFFECT_STOPPED" });
+    else expect(state.status).toBe("completed");
+    expect(seen).toHaveLength(stops ? 0 : 1);
+  });
+
+  it("lets effects run again once it is released, and lists what is stopped", async () => {
+    const killSwitch = new KillSwitch();
+    killSwitch.engage({ kind: "system" }, "drill");
+    expect(killSwitch.list()).toEqual([{ scope: { kind: "system" }, reason: "drill" }]);
+    killSwitch.release({ kind: "system" });
+    expect((await guarded({ killSwitch })).state.status).toBe("completed");
+  });
+});

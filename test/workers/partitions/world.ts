@@ -1,0 +1,88 @@
+// World: an app with partition threads, as a host has it, closed after the test. Threads run the built package, so the host
+// does too.
+
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { defineConfig, type HeddleApp, type HeddleConfig, lmdbStorage, type RegisteredFlow } from "heddle";
+import { onTestFinished } from "vitest";
+import * as flowModule from "./programs/flows.mjs";
+
+export const FLOWS = new URL("./programs/flows.mjs", import.meta.url);
+
+const untyped: Readonly<Record<string, unknown>> = flowModule;
+/** A flow of the module the threads load. */
+export function flowOf(name: string): RegisteredFlow {
+  return untyped[name] as RegisteredFlow;
+}
+
+export function temporaryDirectory(): string {
+  const dir = mkdtempSync(join(tmpdir(), "heddle-threads-"));
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+  return dir;
+}
+
+type Options = Omit<HeddleConfig, "storage" | "workers"> & {
+  readonly dir?: string;
+  readonly partitions?: number;
+  readonly workers?: HeddleConfig["workers"];
+  readonly storage?: HeddleConfig["storage"];
+};
+
+/** Two threads over four partitions, unless told otherwise. Commits are not flushed: nobody cuts the power. */
+export function openApp({
+  dir = temporaryDirectory(),
+  partitions,
+  workers,
+  ...options
+}: Options = {}): HeddleApp {
+  const app = defineConfig({
+    storage: lmdbStorage({ dir, partitions: partitions ?? 4, sync: "commit" }),
+    flowModules: [untyped],
+    workers: { actors: 2, app: FLOWS, ...workers },
+    ...options,
+  });
+  onTestFinished(() => app.close({ deadlineMs: 0 }));
+  return app;
+}
+
+/** Whole lines of a file that steps leave marks in; none when it is not there. */
+export function marksIn(file: string): string[] {
+  try {
+    return readFileSync(file, "utf8").split("\n").filter(Boolean);
+  } catch {
+    return [];
+  }
+}
+
+/** Rejects with `what` when the promise is not settled in time, so that a hang fails with a name. */
+export async function within<T>(promise: Promise<T>, what: string, limitMs = 15_000): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`Not within ${limitMs} ms: ${what}`)), limitMs);
+  });
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** What a promise rejects with, or the failure of the test. */
+export async function errorOf(promise: Promise<unknown>): Promise<Error & { readonly code?: string }> {
+  return promise.then(
+    (value) => {
+      throw new Error(`It did not reject: ${JSON.stringify(value)}`);
+    },
+    (error: unknown) => error as Error & { readonly code?: string },
+  );
+}
+
+/** Resolves once `is` holds; asked after each turn of the event loop. */
+export async function until(is: () => boolean, what: string): Promise<void> {
+  const deadline = performance.now() + 15_000;
+  while (!is()) {
+    if (performance.now() > deadline) throw new Error(`Never: ${what}`);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
