@@ -83,7 +83,6 @@ export async function rateSampler(side: Side, workload: Workload): Promise<() =>
   return async () => {
     const directory = freshDirectory();
     const session = await side.open(directory);
-    globalThis.gc?.(); // What one side left behind is not collected on the other's time.
     const { elapsedMs, cpuUs, latenciesMs, receipts } = await load((n) => session.run(n), {
       executions,
       inFlight,

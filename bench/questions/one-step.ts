@@ -8,11 +8,11 @@ import { limit } from "../sides/limit.js";
 
 export const oneStep: readonly Question[] = [
   ask("flush", 1, { full: 200, quick: 20 }),
-  ask("flush", 100, { full: 10_000, quick: 400 }),
-  ask("flush", 1_000, { full: 20_000, quick: 1_000 }),
-  ask("commit", 1, { full: 2_000, quick: 100 }),
-  ask("commit", 100, { full: 10_000, quick: 400 }),
-  ask("commit", 1_000, { full: 20_000, quick: 1_000 }),
+  ask("flush", 100, { full: 30_000, quick: 400 }),
+  ask("flush", 1_000, { full: 60_000, quick: 1_000 }),
+  ask("commit", 1, { full: 4_000, quick: 100 }),
+  ask("commit", 100, { full: 30_000, quick: 400 }),
+  ask("commit", 1_000, { full: 60_000, quick: 1_000 }),
 ];
 
 function ask(sync: Sync, inFlight: number, executions: { full: number; quick: number }): Question {

@@ -13,7 +13,7 @@ export const schemas: Question = rateQuestion({
   unit: "executions/s",
   ...options,
   inFlight: 1_000,
-  executions: { full: 20_000, quick: 1_000 },
+  executions: { full: 60_000, quick: 1_000 },
   heddle: heddle(options),
   against: heddle({ ...options, name: "no schemas", schemas: unchecked }),
 });

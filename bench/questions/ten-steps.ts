@@ -12,7 +12,7 @@ export const tenSteps: Question = rateQuestion({
   unit: "steps/s",
   ...options,
   inFlight: 1_000,
-  executions: { full: 4_000, quick: 1_000 },
+  executions: { full: 12_000, quick: 1_000 },
   heddle: heddle(options),
   against: limit(options),
 });

@@ -6,6 +6,7 @@ export type { StartRequest } from "./intake.js";
 export { LocalPartitions, type OutsideEffects } from "./local-partitions.js";
 export type { Reply, ResumeRequest, Verdict } from "./messages.js";
 export { Observer, type ObserverHooks, type Written } from "./observer.js";
+export type { PartitionLoad } from "./partition.js";
 export type { Command, PartitionDoor, PartitionHost } from "./partition-host.js";
 export {
   type CloseOptions,

@@ -12,7 +12,7 @@ import type { Clock, Entropy, EventStore, SnapshotStore, ValueLimits } from "../
 import type { Admission } from "./admission.js";
 import type { FlowRegistry } from "./flow-registry.js";
 import type { Observer } from "./observer.js";
-import { Partition } from "./partition.js";
+import { Partition, type PartitionLoad } from "./partition.js";
 import type { PartitionHost } from "./partition-host.js";
 import { StateReader } from "./state-reader.js";
 
@@ -59,6 +59,15 @@ export class LocalPartitions implements PartitionHost {
 
   flowRegistered(): void {
     for (const partition of this.#partitions) partition.retrySetAside();
+  }
+
+  /** Of all partitions here together. */
+  get load(): PartitionLoad {
+    const total = { resident: 0, ready: 0, attempts: 0, heldBack: 0, commits: 0 };
+    for (const { load } of this.#partitions) {
+      for (const count of Object.keys(total) as (keyof PartitionLoad)[]) total[count] += load[count];
+    }
+    return total;
   }
 
   async close(deadlineMs: number): Promise<void> {

@@ -3,6 +3,7 @@
 import type { ExecutionState } from "../kernel/index.js";
 import type { StartRequest } from "./intake.js";
 import type { Message, Reply } from "./messages.js";
+import type { PartitionLoad } from "./partition.js";
 import type { Awaited } from "./watchers.js";
 
 /** What somebody outside may send to an execution. */
@@ -24,6 +25,8 @@ export interface PartitionHost {
   open(): Promise<readonly PartitionDoor[]>;
   /** A flow was registered after the opening. Throws when the partitions cannot run it. */
   flowRegistered(): void;
+  /** What is in memory and what waits, where the partitions run in this thread. */
+  readonly load?: PartitionLoad;
   /** Resolves in any case, also while `open` is under way. Steps in flight get `deadlineMs`. */
   close(deadlineMs: number): Promise<void>;
 }

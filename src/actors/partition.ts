@@ -61,6 +61,19 @@ export interface PartitionOptions {
   readonly admission?: Admission | undefined;
 }
 
+export interface PartitionLoad {
+  /** Executions in memory. */
+  readonly resident: number;
+  /** Executions with something to do in the next pass. */
+  readonly ready: number;
+  /** Attempts under way. */
+  readonly attempts: number;
+  /** Attempts that wait for room in the effect pool. */
+  readonly heldBack: number;
+  /** Commits on their way to the disk. */
+  readonly commits: number;
+}
+
 /** Commits under way at once: one being flushed, one being filled. More would only wait behind the disk. */
 const COMMITS_IN_FLIGHT_MAX = 2;
 /** Outcomes one actor may be handed in one pass, so that a long replay does not hold up everybody's commit. */
@@ -179,6 +192,17 @@ export class Partition implements IntakeHost {
     const waiting = this.#watchers.awaitResult(executionId);
     this.#lookFor(executionId);
     return waiting;
+  }
+
+  /** What there is in memory and what waits, by number. */
+  get load(): PartitionLoad {
+    return {
+      resident: this.#actors.size,
+      ready: this.#ready.length,
+      attempts: this.#attempts,
+      heldBack: this.#backlog.size,
+      commits: this.#commitsInFlight,
+    };
   }
 
   /** The state as of everything that is durable by now. */

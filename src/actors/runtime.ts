@@ -34,6 +34,7 @@ import type { StartRequest } from "./intake.js";
 import { LocalPartitions, type OutsideEffects } from "./local-partitions.js";
 import type { Reply, ResumeRequest } from "./messages.js";
 import { Observer, type ObserverHooks } from "./observer.js";
+import type { PartitionLoad } from "./partition.js";
 import type { Command, PartitionDoor, PartitionHost } from "./partition-host.js";
 import type { Awaited } from "./watchers.js";
 
@@ -246,6 +247,11 @@ export class ExecutionRuntime implements HandleHost {
   /** Lists executions, newest first. */
   list(filter?: ListFilter): Promise<ExecutionHeader[]> {
     return contained(this.#options.eventStore.list(filter));
+  }
+
+  /** What is in memory and what waits; undefined when the partitions run in other threads. */
+  get load(): PartitionLoad | undefined {
+    return this.#host.load;
   }
 
   watch(executionId: string, awaited: Awaited): Promise<ExecutionState> {

@@ -45,6 +45,8 @@ export function defineConfig(config: LoomConfig): LoomApp {
       );
   registerEffects?.(effectRuntime);
   const toThreads = threads && partitionThreads(config, threads, stores.eventStore, observer);
+  const admission = new Admission(execution);
+  const pooled = threads || !workers?.effects ? undefined : new PooledEffects(effectRuntime, workers.effects);
   let threadHost: ThreadPartitions | undefined;
   const runtime = new WorkflowRuntime({
     ...stores,
@@ -55,8 +57,8 @@ export function defineConfig(config: LoomConfig): LoomApp {
     validateInput: execution.validateInput,
     maxResident: execution.maxResident,
     maxValueBytes: execution.maxValueBytes,
-    admission: new Admission(execution),
-    effects: threads || !workers?.effects ? undefined : new PooledEffects(effectRuntime, workers.effects),
+    admission,
+    effects: pooled,
     partitionHost: toThreads && ((registry) => (threadHost = toThreads(registry))),
   });
   for (const flow of allFlows) runtime.registerFlow(flow.definition, flow.runner);
@@ -67,7 +69,13 @@ export function defineConfig(config: LoomConfig): LoomApp {
     projectionRuntime: new ProjectionRuntime(stores.eventStore, surfaceIds),
     stores,
     ...(killSwitch && { killSwitch }),
-    workers: appWorkers(() => threadHost),
+    workers: appWorkers({
+      load: () => runtime.load,
+      admission,
+      pooled,
+      hasPool: workers?.effects !== undefined,
+      threads: () => threadHost,
+    }),
     start: () => runtime.open(),
     close: (options) => runtime.close(options),
   };

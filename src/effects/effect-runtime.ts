@@ -57,7 +57,7 @@ export class EffectRuntime {
         return promised(effect.execute(input, context) as TOut | Promise<TOut>);
       return this.#wrapped(0, context, input, (value) => effect.execute(value, context)) as Promise<TOut>;
     } catch (error) {
-      return Promise.reject(error);
+      return failed(error);
     }
   }
 
@@ -78,6 +78,10 @@ export class EffectRuntime {
       this.#wrapped(depth + 1, ctx, changed.length > 0 ? changed[0] : input, innermost),
     );
   }
+}
+
+async function failed(error: unknown): Promise<never> {
+  throw error;
 }
 
 // Without a promise of our own where the effect made one: this is the whole cost of an ambient call.

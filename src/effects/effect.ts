@@ -63,8 +63,14 @@ export interface RemoteEffect extends Effect {
   readonly hasRoom: boolean;
   /** Calls back once, when there may be room. */
   whenRoom(retry: () => void): void;
-  /** `timeoutMs` counts from when it begins to run there, not from this call. */
-  executeWithin(input: unknown, ctx: EffectContext, timeoutMs: number | undefined): Promise<unknown>;
+  executeWithin(input: unknown, ctx: EffectContext, terms: RemoteTerms): Promise<unknown>;
+}
+
+export interface RemoteTerms {
+  /** Counted from when it begins to run there. */
+  readonly timeoutMs: number | undefined;
+  /** Whether it may be begun again after it was begun and its outcome lost. */
+  readonly mayRepeat: boolean;
 }
 
 export function isRemote(effect: Effect | undefined): effect is RemoteEffect {

@@ -19,6 +19,7 @@ export {
   type Principal,
   type PrincipalFacts,
   type RemoteEffect,
+  type RemoteTerms,
   ToolEffect,
 } from "./effect.js";
 export { EffectRuntime } from "./effect-runtime.js";

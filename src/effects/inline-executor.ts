@@ -125,7 +125,7 @@ export class InlineExecutor implements EffectExecutor {
     if (effect.mode === "ambient") throw new EffectModeViolationError(toolId, "ambient");
     return this.#effects.run(context, input, (value) =>
       isRemote(effect)
-        ? effect.executeWithin(value, context, task.timeoutMs)
+        ? effect.executeWithin(value, context, { timeoutMs: task.timeoutMs, mayRepeat: this.mayRepeat(task) })
         : effect.execute(value, context),
     );
   }

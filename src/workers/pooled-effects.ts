@@ -13,9 +13,17 @@ import {
   type EffectKind,
   type EffectRuntime,
   type RemoteEffect,
+  type RemoteTerms,
 } from "../effects/index.js";
 import { type FailureChannels, HeddleError, invariant } from "../kernel/index.js";
-import { type EffectDescription, EffectPool, type EffectPoolOptions } from "./pool/index.js";
+import {
+  type EffectDescription,
+  EffectPool,
+  type EffectPoolOptions,
+  type PoolInspection,
+  type PoolStats,
+  type TuneOptions,
+} from "./pool/index.js";
 import { type EffectTable, loadEffects } from "./pool/thread/effect-module.js";
 
 const NOTHING: EffectTable = new Map();
@@ -51,6 +59,21 @@ export class PooledEffects {
       throw error;
     }
     this.#pool = pool;
+  }
+
+  /** Figures of the pool; undefined before it is open. */
+  async stats(): Promise<PoolStats | undefined> {
+    return this.#pool?.stats();
+  }
+
+  /** What runs, where and for how long. */
+  async inspect(): Promise<PoolInspection> {
+    return (await this.#pool?.inspect()) ?? [];
+  }
+
+  /** @throws CONFIG_INVALID, naming the option */
+  tune(limits: TuneOptions): void {
+    this.pool.tune(limits);
   }
 
   async close(deadlineMs: number): Promise<void> {
@@ -108,10 +131,10 @@ class PooledEffect implements RemoteEffect {
   }
 
   execute(input: unknown, ctx: EffectContext): Promise<unknown> {
-    return this.executeWithin(input, ctx, undefined);
+    return this.executeWithin(input, ctx, { timeoutMs: undefined, mayRepeat: true });
   }
 
-  executeWithin(input: unknown, ctx: EffectContext, timeoutMs: number | undefined): Promise<unknown> {
+  executeWithin(input: unknown, ctx: EffectContext, { timeoutMs, mayRepeat }: RemoteTerms): Promise<unknown> {
     return this.#home.pool.call({
       effectId: this.#id,
       input,
@@ -125,6 +148,7 @@ class PooledEffect implements RemoteEffect {
       signal: ctx.signal,
       emit: ctx.emit,
       timeoutMs,
+      mayRepeat,
     });
   }
 }

@@ -1,6 +1,7 @@
 // What a partition thread answers through Comlink.
 
 import type { Answer } from "../control-line.js";
+import type { PoolInspection, TuneOptions } from "../pool/index.js";
 import type { ThreadFigures } from "./stats.js";
 
 export interface FlowName {
@@ -19,5 +20,9 @@ export interface PartitionControl {
   /** Opens and recovers the thread's partitions. */
   open(): Promise<Answer<null>>;
   stats(): Promise<Answer<ThreadFigures>>;
+  /** What its pool runs. */
+  inspect(): Promise<Answer<PoolInspection>>;
+  /** New limits of its pool. */
+  tune(limits: TuneOptions): Promise<Answer<null>>;
   close(deadlineMs: number): Promise<Answer<null>>;
 }

@@ -11,6 +11,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Reply } from "../../actors/index.js";
 import { afterLong, type Clock, HeddleError } from "../../kernel/index.js";
+import type { PoolInspection, TuneOptions } from "../pool/index.js";
 import type { ThreadDescription } from "./control.js";
 import { type HostMessage, type ThreadMessage, ToHost, ToThread, unpackForHost } from "./protocol.js";
 import { type ChangeMessage, Requests, type WaitMessage } from "./requests.js";
@@ -58,6 +59,8 @@ export class PartitionThread {
   readonly #clock: Clock;
   readonly #requests = new Requests();
   readonly #closing = new AbortController();
+  /** Limits of the pool that were set since; a thread that is started again gets them too. */
+  #tuned: TuneOptions | undefined;
   #phase: Phase = { kind: "idle" };
   /** The last one there was. */
   #life: ThreadLife | undefined;
@@ -84,6 +87,8 @@ export class PartitionThread {
     try {
       this.#owner.check(await life.control.ask((thread) => thread.describe()));
       await life.control.ask((thread) => thread.open());
+      const tuned = this.#tuned;
+      if (tuned) await life.control.ask((thread) => thread.tune(tuned));
     } catch (error) {
       this.#phase = { kind: "down" };
       await life.end();
@@ -147,6 +152,16 @@ export class PartitionThread {
     const late = this.#within(asked, STATS_PATIENCE_MS).then(() => undefined);
     const thread = await Promise.race([asked, late]);
     return { utilisation: life.utilisation, thread };
+  }
+
+  /** What its pool runs; nothing while the thread is being started again. */
+  async inspect(): Promise<PoolInspection> {
+    return this.#phase.kind === "open" ? this.#phase.life.control.ask((thread) => thread.inspect()) : [];
+  }
+
+  async tune(limits: TuneOptions): Promise<void> {
+    this.#tuned = { ...this.#tuned, ...limits };
+    if (this.#phase.kind === "open") await this.#phase.life.control.ask((thread) => thread.tune(limits));
   }
 
   get counts(): Requests["counts"] {

@@ -1,7 +1,7 @@
 // Shares: limits of a whole app, divided among its partition threads. Each thread gets at least one of everything.
 
 import type { AdmissionOptions } from "../../actors/index.js";
-import type { EffectPoolOptions } from "../pool/index.js";
+import type { EffectPoolOptions, TuneOptions } from "../pool/index.js";
 import type { PoolSettings } from "./setup.js";
 
 export function shareOfAdmission(options: AdmissionOptions, threads: number): AdmissionOptions {
@@ -26,6 +26,18 @@ export function shareOfPool(
     maxQueue: share(maxQueue, threads),
     module: String(module),
     entry: entry && String(entry),
+  };
+}
+
+export function shareOfLimits(
+  { minThreads, maxThreads, maxQueue, ...rest }: TuneOptions,
+  threads: number,
+): TuneOptions {
+  return {
+    ...rest,
+    ...(minThreads !== undefined && { minThreads: share(minThreads, threads) }),
+    ...(maxThreads !== undefined && { maxThreads: share(maxThreads, threads) }),
+    ...(maxQueue !== undefined && { maxQueue: share(maxQueue, threads) }),
   };
 }
 

@@ -1,5 +1,8 @@
 // What can be seen of partition threads from outside.
 
+import type { PartitionLoad } from "../../actors/index.js";
+import type { PoolInspection, PoolStats } from "../pool/report.js";
+
 /** What a thread says of itself. */
 export interface ThreadFigures {
   /** By how much the thread's event loop was late, in milliseconds, since the thread began. */
@@ -10,8 +13,11 @@ export interface ThreadFigures {
   readonly executionsAtWork: number;
   readonly startsWaiting: number;
   readonly startsWaitingBytes: number;
+  readonly load: PartitionLoad;
   /** Bytes of events on their way to the host's hooks. */
   readonly hookBytes: number;
+  /** Of the thread's own pool. */
+  readonly effects: PoolStats | undefined;
 }
 
 export interface PartitionThreadStats extends Partial<ThreadFigures> {
@@ -27,4 +33,12 @@ export interface PartitionThreadStats extends Partial<ThreadFigures> {
   readonly callersWaiting: number;
   /** The part of its life its event loop was busy, from 0 to 1. */
   readonly utilisation: number;
+}
+
+export interface PartitionThreadInspection {
+  readonly partitions: readonly number[];
+  /** The flows it found in the module of `workers.app`. */
+  readonly flows: readonly string[];
+  /** What its pool runs. */
+  readonly effects: PoolInspection;
 }

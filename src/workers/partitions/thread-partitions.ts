@@ -26,14 +26,14 @@ import {
 } from "../../kernel/index.js";
 import { recordFromWire } from "../../kernel/store/record.js";
 import { PACKET_FORMAT, unpackFailure } from "../packets/index.js";
-import type { EffectPoolOptions } from "../pool/index.js";
+import type { EffectPoolOptions, TuneOptions } from "../pool/index.js";
 import type { ThreadDescription } from "./control.js";
 import { invalid, type ThreadOptions } from "./options.js";
 import { type NewsMessage, PartitionThread, type ThreadOwner } from "./partition-thread.js";
 import { Hook, ToHost, ToThread } from "./protocol.js";
 import type { ThreadSettings } from "./setup.js";
-import { shareOfAdmission, shareOfPool } from "./shares.js";
-import type { PartitionThreadStats } from "./stats.js";
+import { shareOfAdmission, shareOfLimits, shareOfPool } from "./shares.js";
+import type { PartitionThreadInspection, PartitionThreadStats } from "./stats.js";
 import { ThreadDoor } from "./thread-door.js";
 import type { ThreadPlan } from "./thread-life.js";
 
@@ -131,9 +131,21 @@ export class ThreadPartitions implements PartitionHost, ThreadOwner {
     );
   }
 
-  inspect(): { readonly partitions: readonly number[]; readonly flows: readonly string[] }[] {
+  async inspect(): Promise<PartitionThreadInspection[]> {
     const flows = (this.#exported?.flows ?? []).map(({ id, version }) => `${id} version ${version}`);
-    return this.#threads.map(({ numbers }) => ({ partitions: numbers, flows }));
+    return Promise.all(
+      this.#threads.map(async (thread) => ({
+        partitions: thread.numbers,
+        flows,
+        effects: await thread.inspect().catch(() => []), // it ended meanwhile
+      })),
+    );
+  }
+
+  /** New limits of the effect pools, divided among the threads. */
+  async tune(limits: TuneOptions): Promise<void> {
+    const share = shareOfLimits(limits, this.#threads.length);
+    await Promise.all(this.#threads.map((thread) => thread.tune(share)));
   }
 
   // ── ThreadOwner ───────────────────────────────────────────────────────────────────────────────────────────────

@@ -18,6 +18,8 @@ export interface PoolCall extends Omit<EffectContext, "signal" | "emit"> {
   readonly timeoutMs?: number | undefined;
   /** Called when the effect begins; once more when the call runs again because its thread was lost to a neighbour. */
   readonly onStart?: (() => void) | undefined;
+  /** False: once it has begun it is not run again, whoever ended its thread; it fails with EFFECT_WORKER_LOST. Default true. */
+  readonly mayRepeat?: boolean | undefined;
 }
 
 /** The same with an input that is cut off from the program already, as the log holds it. */

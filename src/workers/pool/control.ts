@@ -6,31 +6,8 @@
 
 import type { MessagePort } from "node:worker_threads";
 import { expose, type Remote, wrap } from "comlink";
-import type { EffectKind, Placement } from "../../effects/index.js";
 import { Deferred } from "../../kernel/deferred.js";
-
-export interface EffectDescription {
-  readonly id: string;
-  readonly kind: EffectKind;
-  readonly placement: Placement;
-  /** The names of its declared failure channels. */
-  readonly channels: readonly string[];
-}
-
-export interface ThreadFigures {
-  /** By how much the thread's event loop was late, in milliseconds, since the thread began. */
-  readonly eventLoopDelayMs: { readonly p50: number; readonly p99: number; readonly max: number };
-  readonly heapUsedBytes: number;
-  readonly heapTotalBytes: number;
-}
-
-export interface RunningCall {
-  readonly effectId: string;
-  readonly executionId: string;
-  readonly stepId: string;
-  readonly attempt: number;
-  readonly runningMs: number;
-}
+import type { EffectDescription, RunningCall, ThreadFigures } from "./report.js";
 
 /** What a thread answers. */
 export interface ThreadControl {
@@ -50,10 +27,13 @@ export class ControlLine {
   readonly #port: MessagePort;
   readonly #remote: Remote<ThreadControl>;
   readonly #waiting = new Set<{ reject(error: unknown): void }>();
+  /** The other side may have closed it first. */
+  readonly #closed: Promise<void>;
   #end: Error | undefined;
 
   constructor(port: MessagePort) {
     this.#port = port;
+    this.#closed = new Promise((resolve) => port.once("close", () => resolve()));
     this.#remote = wrap<ThreadControl>(endpoint(port));
     port.unref(); // C2
   }
@@ -85,9 +65,8 @@ export class ControlLine {
     this.#end = error;
     for (const answer of this.#waiting) answer.reject(error);
     this.#waiting.clear();
-    const closed = new Promise<void>((resolve) => this.#port.once("close", resolve));
     this.#port.close();
-    await closed;
+    await this.#closed;
   }
 }
 

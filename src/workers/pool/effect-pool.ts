@@ -32,7 +32,6 @@ import {
   noThreadError,
   unknownEffectError,
 } from "./call-errors.js";
-import type { EffectDescription, RunningCall } from "./control.js";
 import { Crew } from "./crew.js";
 import { Deadlines } from "./deadlines.js";
 import { Dispatcher } from "./dispatcher.js";
@@ -47,7 +46,8 @@ import {
   readSettings,
   type TuneOptions,
 } from "./options.js";
-import { Meters, type PoolStats, type ThreadCalls } from "./stats.js";
+import type { EffectDescription, PoolInspection, PoolStats } from "./report.js";
+import { Meters, type ThreadCalls } from "./stats.js";
 import { judge } from "./verdict.js";
 import { WaitingRoom } from "./waiting-room.js";
 
@@ -185,7 +185,7 @@ export class EffectPool {
   }
 
   /** What runs, where and for how long. A thread that an effect keeps busy answers when it is let go. */
-  inspect(): Promise<{ readonly threadId: number; readonly calls: readonly RunningCall[] }[]> {
+  inspect(): Promise<PoolInspection> {
     const open = [...this.#crew.lanes].filter(({ phase }) => phase === "open");
     return Promise.all(
       open.map(async ({ threadId, control }) => ({
@@ -397,8 +397,8 @@ export class EffectPool {
       (lane.hasStarted(call) ? started : unstarted).push(call);
     }
     if (this.#state.kind !== "closing") this.#meters.noteLoss(lane.threadId);
-    const { guilty, suspects, innocent } = judge(end, started, lane.isSolo);
-    for (const call of guilty) this.#over(call, lostError(call.request, end));
+    const { lost, suspects, innocent } = judge(end, started, lane.isSolo);
+    for (const call of lost) this.#over(call, lostError(call.request, end));
     for (const call of suspects) this.#rerun(call, true);
     // The youngest first, because each is put in front.
     for (const call of unstarted.reverse()) this.#rerun(call, false);

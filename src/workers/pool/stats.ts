@@ -1,37 +1,9 @@
 // Stats: what a pool measures of its calls and threads, and how it is read.
 
 import type { Worker } from "node:worker_threads";
-import type { ControlLine, ThreadFigures } from "./control.js";
-import { Quantiles, type QuantilesMs } from "./quantiles.js";
-
-export interface ThreadStats {
-  readonly id: number;
-  /** Calls it has and has not finished. */
-  readonly running: number;
-  /** The share of the time since the last reading that its event loop was busy, from 0 to 1. */
-  readonly utilization: number;
-  /** What the thread said of itself last; undefined until it has. */
-  readonly figures: ThreadFigures | undefined;
-  /** False when it was asked and did not answer in time: an effect keeps it busy. An idle one is not asked. */
-  readonly isAnswering: boolean;
-}
-
-export interface PoolStats {
-  readonly threads: readonly ThreadStats[];
-  readonly running: number;
-  readonly queued: number;
-  /** About how much memory the inputs of queued calls take. */
-  readonly queuedBytes: number;
-  /** Executions that have calls in the queue. */
-  readonly executionsQueued: number;
-  readonly done: number;
-  /** From when a call was made to when its effect began. */
-  readonly waitMs: QuantilesMs;
-  readonly runMs: QuantilesMs;
-  readonly lostThreads: number;
-  /** Calls that had started and ran again because of a neighbour. */
-  readonly reruns: number;
-}
+import type { ControlLine } from "./control.js";
+import { Quantiles } from "./quantiles.js";
+import type { PoolStats, ThreadFigures, ThreadStats } from "./report.js";
 
 export interface ThreadCalls {
   readonly running: number;

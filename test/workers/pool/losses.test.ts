@@ -70,6 +70,25 @@ describe("C-EFF-01: a step takes its worker down", () => {
     },
   );
 
+  it("without warning: what had finished and not been sent yet is sent before the thread ends", async () => {
+    const pool = await openPool();
+    const { mark, lines } = markFile();
+    // Effects known to be short: nothing that has finished is sent before they begin.
+    for (let n = 0; n < 3; n++) {
+      await pool.call(callOf("exitOnce", {}, { attempt: 2 }));
+      await pool.call(callOf("burn", { ms: 0 }));
+    }
+    const quick = Array.from({ length: 20 }, (_, n) =>
+      pool.call(callOf("burn", { ms: 0, mark, name: "quick", value: n })),
+    );
+    const culprit = pool.call(callOf("exitOnce", { mark, name: "culprit" }));
+    await expect(culprit).rejects.toMatchObject({ code: "EFFECT_WORKER_LOST" });
+    expect(await Promise.all(quick)).toEqual(Array.from({ length: 20 }, (_, n) => n));
+    expect(countOf(lines(), "quick")).toBe(20);
+    expect(countOf(lines(), "culprit")).toBe(1);
+    expect(await pool.stats()).toMatchObject({ lostThreads: 1, reruns: 0 });
+  });
+
   it("by running out of memory: the one that does it alone is guilty, its neighbours are not", async () => {
     const pool = await openPool({ resourceLimits: { maxOldGenerationSizeMb: 30 } });
     const slow = [1, 2].map((value) => pool.call(callOf("sleep", { ms: 20, value })));

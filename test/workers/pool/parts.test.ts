@@ -40,21 +40,27 @@ describe("a verdict", () => {
   const died = (blame?: number) => ({ kind: "died", error: new Error("x"), blame }) as const;
 
   it.each([
-    [
-      "V1: the thread named it",
-      died(2),
-      calls,
-      false,
-      { guilty: [two], suspects: [], innocent: [one, three] },
-    ],
-    ["V1: it had the thread to itself", died(0), [one], true, { guilty: [one], suspects: [], innocent: [] }],
-    ["V1: nobody else had started", died(), [one], false, { guilty: [one], suspects: [], innocent: [] }],
-    ["V2: the thread said nothing", died(), calls, false, { guilty: [], suspects: calls, innocent: [] }],
-    ["V3: the module's own doing", died(0), calls, false, { guilty: [], suspects: [], innocent: calls }],
-    ["V3: one that is gone already", died(9), calls, false, { guilty: [], suspects: [], innocent: calls }],
-    ["V3: ended by force", { kind: "killed" }, calls, true, { guilty: [], suspects: [], innocent: calls }],
+    ["V1: the thread named it", died(2), calls, false, { lost: [two], suspects: [], innocent: [one, three] }],
+    ["V1: it had the thread to itself", died(0), [one], true, { lost: [one], suspects: [], innocent: [] }],
+    ["V1: nobody else had started", died(), [one], false, { lost: [one], suspects: [], innocent: [] }],
+    ["V2: the thread said nothing", died(), calls, false, { lost: [], suspects: calls, innocent: [] }],
+    ["V3: the module's own doing", died(0), calls, false, { lost: [], suspects: [], innocent: calls }],
+    ["V3: one that is gone already", died(9), calls, false, { lost: [], suspects: [], innocent: calls }],
+    ["V3: ended by force", { kind: "killed" }, calls, true, { lost: [], suspects: [], innocent: calls }],
   ] as const)("%s", (_title, end, started, wasSolo, expected) => {
     expect(judge(end, started, wasSolo)).toEqual(expected);
+  });
+
+  it("V3: what may not be repeated is lost with the thread, whoever ended it", () => {
+    const request = callOf("pay", undefined, { mayRepeat: false });
+    const pay = Object.assign(new PendingCall({ ...request, input: undefined }, 0, 0, () => {}), { id: 4 });
+    expect(judge(died(2), [two, pay], false)).toEqual({ lost: [two, pay], suspects: [], innocent: [] });
+    expect(judge(died(), [one, pay], false)).toEqual({ lost: [pay], suspects: [one], innocent: [] });
+    expect(judge({ kind: "killed" }, [one, pay], false)).toEqual({
+      lost: [pay],
+      suspects: [],
+      innocent: [one],
+    });
   });
 });
 

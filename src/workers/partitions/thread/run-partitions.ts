@@ -8,12 +8,12 @@
 // T2  What was said before the thread ends by itself is heard: the outbox is emptied when the thread exits.
 
 import { monitorEventLoopDelay } from "node:perf_hooks";
-import { Admission, FlowRegistry, LocalPartitions } from "../../../actors/index.js";
+import { Admission, FlowRegistry, LocalPartitions, type PartitionLoad } from "../../../actors/index.js";
 import { EffectRuntime } from "../../../effects/index.js";
 import { type Clock, type Entropy, HeddleError, LmdbEventStore } from "../../../kernel/index.js";
 import { answer, exposeControl } from "../../control-line.js";
 import { PACKET_FORMAT } from "../../packets/index.js";
-import type { EffectPoolOptions } from "../../pool/index.js";
+import type { EffectPoolOptions, PoolInspection, TuneOptions } from "../../pool/index.js";
 import { PooledEffects } from "../../pooled-effects.js";
 import type { PartitionControl, ThreadDescription } from "../control.js";
 import { Outbox } from "../outbox.js";
@@ -29,6 +29,7 @@ import { RequestDesk } from "./request-desk.js";
 /** The thread may be ahead of the host's hooks by so much. */
 const HOOK_BYTES_MAX = 1024 * 1024;
 const DELAY_RESOLUTION_MS = 10;
+const NO_LOAD: PartitionLoad = { resident: 0, ready: 0, attempts: 0, heldBack: 0, commits: 0 };
 
 export interface Surroundings {
   readonly clock: Clock;
@@ -42,6 +43,8 @@ export function runPartitions(setup: ThreadSetup, surroundings: Surroundings): v
       describe: () => answer(() => thread.describe()),
       open: () => answer(() => thread.open()),
       stats: () => answer(() => thread.stats()),
+      inspect: () => answer(() => thread.inspect()),
+      tune: (limits) => answer(() => thread.tune(limits)),
       close: (deadlineMs) => answer(() => thread.close(deadlineMs)),
     },
     setup.control,
@@ -60,6 +63,7 @@ class PartitionsHere {
   readonly #delay = monitorEventLoopDelay({ resolution: DELAY_RESOLUTION_MS });
   #effects: EffectRuntime | undefined;
   #partitions: LocalPartitions | undefined;
+  #pooled: PooledEffects | undefined;
   #store: LmdbEventStore | undefined;
 
   constructor(setup: ThreadSetup, surroundings: Surroundings) {
@@ -114,6 +118,7 @@ class PartitionsHere {
       now: () => clock.now(),
       ...(sync !== undefined && { sync }),
     });
+    this.#pooled = effects && new PooledEffects(effectRuntime, poolOptions(effects));
     this.#partitions = new LocalPartitions({
       eventStore: this.#store,
       snapshotStore: this.#store.snapshots,
@@ -128,7 +133,7 @@ class PartitionsHere {
       admission: this.#admission,
       partitions: numbers,
       pace: () => this.#window.pause(),
-      effects: effects && new PooledEffects(effectRuntime, poolOptions(effects)),
+      effects: this.#pooled,
     });
     try {
       const doors = await this.#partitions.open();
@@ -140,7 +145,7 @@ class PartitionsHere {
     return null;
   }
 
-  stats(): ThreadFigures {
+  async stats(): Promise<ThreadFigures> {
     const { heapUsed, heapTotal } = process.memoryUsage();
     const late = (nanoseconds: number): number => Math.max(0, nanoseconds / 1e6 - DELAY_RESOLUTION_MS);
     const { inFlight, waiting, waitingBytes } = this.#admission;
@@ -155,8 +160,19 @@ class PartitionsHere {
       executionsAtWork: inFlight,
       startsWaiting: waiting,
       startsWaitingBytes: waitingBytes,
+      load: this.#partitions?.load ?? NO_LOAD,
       hookBytes: this.#window.bytes,
+      effects: await this.#pooled?.stats(),
     };
+  }
+
+  async inspect(): Promise<PoolInspection> {
+    return (await this.#pooled?.inspect()) ?? [];
+  }
+
+  async tune(limits: TuneOptions): Promise<null> {
+    this.#pooled?.tune(limits);
+    return null;
   }
 
   async close(deadlineMs: number): Promise<null> {

@@ -17,14 +17,13 @@
 
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { MessagePort } from "node:worker_threads";
-import type { Effect } from "../../../effects/index.js";
+import { type Effect, keepRetryHint } from "../../../effects/index.js";
 import { fromWire, toWire, type ValueLimits } from "../../../kernel/codec/index.js";
 import { isThenable } from "../../../kernel/deferred.js";
 import { HeddleError } from "../../../kernel/errors.js";
 import { checkEventName } from "../../../kernel/request.js";
 import { packFailure, packPacket, unpackFailure, unpackPacket } from "../../packets/index.js";
 import type { Claims } from "../claims.js";
-import type { RunningCall } from "../control.js";
 import {
   type CallMessage,
   type HostMessage,
@@ -33,6 +32,7 @@ import {
   ToHost,
   ToThread,
 } from "../protocol.js";
+import type { RunningCall } from "../report.js";
 import { Attempt } from "./attempt.js";
 import type { EffectTable } from "./effect-module.js";
 
@@ -205,6 +205,7 @@ export class CallRunner {
   }
 
   #failed(attempt: Attempt, error: unknown): void {
+    keepRetryHint(error, Date.now()); // what it says of retries may hang on parts of it that no packet can carry
     const failure = packFailure(error, this.#options.limits);
     this.#answer(attempt, [ToHost.failed, attempt.id, runUs(attempt, performance.now()), failure]);
   }

@@ -3,7 +3,7 @@
 import type { Effect } from "../../../effects/index.js";
 import { HeddleError } from "../../../kernel/errors.js";
 import { checkId } from "../../../kernel/ids.js";
-import type { EffectDescription } from "../control.js";
+import type { EffectDescription } from "../report.js";
 
 export type EffectTable = ReadonlyMap<string, Effect>;
 

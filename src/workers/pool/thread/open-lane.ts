@@ -5,9 +5,10 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
 import { type MessagePort, threadId } from "node:worker_threads";
 import { type Message, PACKET_FORMAT, packFailure, packPacket } from "../../packets/index.js";
 import { Claims } from "../claims.js";
-import { exposeControl, type ThreadFigures } from "../control.js";
+import { exposeControl } from "../control.js";
 import { invalid } from "../options.js";
 import { type HostMessage, type LaneTask, ToHost } from "../protocol.js";
+import type { ThreadFigures } from "../report.js";
 import { CallRunner } from "./call-runner.js";
 import { describeEffects, type EffectTable, loadEffects } from "./effect-module.js";
 
