@@ -76,6 +76,8 @@ export interface PartitionLoad {
 
 /** Commits under way at once: one being flushed, one being filled. More would only wait behind the disk. */
 const COMMITS_IN_FLIGHT_MAX = 2;
+/** Executions a pass takes at least, if they are ready: commits are shared for the sake of the flush. */
+const PASS_LEAST = 256;
 /** Outcomes one actor may be handed in one pass, so that a long replay does not hold up everybody's commit. */
 const ROUNDS_MAX = 256;
 const FIRST_PROBE_MS = 1_000;
@@ -378,13 +380,23 @@ export class Partition implements IntakeHost {
     const now = this.#clock.now();
     if (this.#intake.hasWork(now)) await this.#intake.take(now);
     if (!this.#working) return this.#dropEverything(this.#unavailable(this.#condition)); // it failed or closed meanwhile
-    const actors = this.#ready;
-    this.#ready = [];
+    const actors = this.#takeReady();
     for (const actor of actors) actor.queued = false;
     const generation = this.#generation;
     await this.#intake.restore(actors);
     await this.#advance(actors, now);
     this.#commit(actors, now, generation);
+  }
+
+  /**
+   * Not more than half of what is here, unless that is little: when everybody moves in step, one half advances while the
+   * commit of the other is under way.
+   */
+  #takeReady(): Actor[] {
+    const ready = this.#ready;
+    const most = Math.max(PASS_LEAST, this.#actors.size / 2);
+    this.#ready = ready.length > most ? ready.splice(most) : [];
+    return ready;
   }
 
   /** Rounds of the pass: each actor is moved by one outcome, all become quiet, each is settled. */

@@ -1,5 +1,6 @@
 // Storage: what `defineConfig({ storage })` takes, and the stores it stands for.
 
+import { isMainThread } from "node:worker_threads";
 import {
   type EventStore,
   HeddleError,
@@ -110,6 +111,7 @@ function openLmdb(
     );
   }
   const eventStore = new LmdbEventStore({
+    interruptible: !isMainThread, // whoever started this thread may terminate it
     dir,
     now,
     createdBy: CREATED_BY,

@@ -1,7 +1,7 @@
 // The grammar of the command line: commands, options, help. What a command does is in its own file under commands/,
 // loaded when it runs, so that help and complaints come at once.
 
-import { Command, CommanderError, InvalidArgumentError } from "commander";
+import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import { HEDDLE_VERSION } from "../app/version.js";
 import type { FiledStatus } from "../kernel/status.js";
 import type { DebugOptions } from "./commands/debug.js";
@@ -10,6 +10,7 @@ import type { LsOptions } from "./commands/ls.js";
 import { CommandFailure, type ExitCode, reportOf } from "./failure.js";
 import { FILED_STATUSES, statusOf, statusWords } from "./render/status.js";
 import type { Terminal } from "./terminal.js";
+import type { TuneOptions } from "./tune/tune.js";
 
 /** Runs one command line and says how it went. Never throws. */
 export async function run(args: readonly string[], terminal: Terminal): Promise<ExitCode> {
@@ -34,7 +35,9 @@ type Finish = (exitCode: ExitCode) => void;
 
 function programFor(terminal: Terminal, finish: Finish): Command {
   const program = new Command("heddle")
-    .description("Looks into the log of a heddle application, also while the application runs.")
+    .description(
+      "Looks into the log of a heddle application, also while the application runs,\nand finds settings for its effects.",
+    )
     .version(HEDDLE_VERSION, "-V, --version", "print the version")
     .helpOption("-h, --help", "print this help")
     .helpCommand("help [command]", "print the help of a command")
@@ -42,11 +45,12 @@ function programFor(terminal: Terminal, finish: Finish): Command {
     .exitOverride()
     .addHelpText(
       "after",
-      `\nExamples:\n  heddle ls --db .data\n  heddle logs --db .data order-17\n  heddle debug --db .data order-17 --at 10`,
+      `\nExamples:\n  heddle ls --db .data\n  heddle logs --db .data order-17\n  heddle debug --db .data order-17 --at 10\n  heddle tune --module ./effects.js --effect resize --input photo.json`,
     );
   addLs(program, terminal, finish);
   addLogs(program, terminal, finish);
   addDebug(program, terminal, finish);
+  addTune(program, terminal, finish);
   return program;
 }
 
@@ -106,6 +110,35 @@ function addDebug(program: Command, terminal: Terminal, finish: Finish): void {
     });
 }
 
+function addTune(program: Command, terminal: Terminal, finish: Finish): void {
+  program
+    .command("tune")
+    .description("find settings of the pool for an effect")
+    .requiredOption("--module <file>", "the effects module, as workers.effects.module has it")
+    .requiredOption("--effect <id>", "the effect's id in that module")
+    .requiredOption("--input <file>", "what it is called with: a file of JSON, or - for stdin")
+    .option("--each", "the input is an array of inputs, taken in turn")
+    .addOption(
+      new Option("--calls <count>", "measure each setting with this many calls")
+        .argParser(parseCount)
+        .conflicts("seconds"),
+    )
+    .option("--seconds <seconds>", "measure each setting for so long (default: 2)", parseSeconds)
+    .option("--max-threads <count>", "try no more threads (default: one a processor)", countUpTo(1_024))
+    .option("--max-calls-per-thread <count>", "never more calls at a time on a thread", countUpTo(4_096), 256)
+    .option("--out <file>", "draw the curves into an SVG file")
+    .option("--json", "print one JSON object")
+    .option("-y, --yes", "call the effect without asking")
+    .addHelpText(
+      "after",
+      `\nIt really calls the effect, and asks before it does.\n\nExamples:\n  heddle tune --module ./effects.js --effect resize --input photo.json\n  heddle tune --module ./effects.js --effect ask --input - --calls 40 --max-calls-per-thread 16 --yes < prompt.json\n  heddle tune --module ./effects.js --effect resize --input photos.json --each --out resize.svg`,
+    )
+    .action(async (options: TuneOptions) => {
+      const { tune } = await import("./tune/tune.js");
+      finish(await tune(terminal, options));
+    });
+}
+
 function withDirectory(command: Command): Command {
   return command.requiredOption("--db <dir>", "the directory of the log, as lmdbStorage({ dir }) has it");
 }
@@ -120,6 +153,22 @@ function parseCount(typed: string): number {
   const count = Number(typed);
   if (/^\d+$/.test(typed) && Number.isSafeInteger(count) && count > 0) return count;
   throw new InvalidArgumentError("It must be a whole number from 1 on.");
+}
+
+function countUpTo(most: number): (typed: string) => number {
+  return (typed) => {
+    const count = parseCount(typed);
+    if (count <= most) return count;
+    throw new InvalidArgumentError(`It must be no more than ${most}.`);
+  };
+}
+
+const SECONDS_MAX = 3_600;
+
+function parseSeconds(typed: string): number {
+  const seconds = Number(typed);
+  if (/^[\d.]+$/.test(typed) && seconds > 0 && seconds <= SECONDS_MAX) return seconds;
+  throw new InvalidArgumentError(`It must be a number above 0, and no more than ${SECONDS_MAX}.`);
 }
 
 function parseStatuses(typed: string, before: readonly FiledStatus[] = []): FiledStatus[] {

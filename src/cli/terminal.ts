@@ -4,7 +4,8 @@
 //
 // T1  Nothing is written faster than the other end takes it, so a long log never piles up in memory.
 // T2  A reader that has seen enough (`| head`) ends the command quietly, and Ctrl-C ends it in order: what is being
-//     read is finished with and closed, so that no trace of the reader stays in the directory.
+//     read is finished with and closed, so that no trace of the reader stays in the directory. Nothing more is printed
+//     then but what the command concludes with, and that only when somebody still reads.
 // T3  Colours only where somebody looks: on a terminal, and not when NO_COLOR says otherwise.
 
 import { once } from "node:events";
@@ -31,6 +32,7 @@ export class Terminal {
   readonly #stdout: OutputStream;
   readonly #stderr: OutputStream;
   readonly #stop = new AbortController();
+  #isLost = false;
 
   constructor({ stdout, stderr, env }: TerminalOptions) {
     this.#stdout = stdout;
@@ -60,6 +62,17 @@ export class Terminal {
     }
   }
 
+  /** What the command has come to, also when it was told to stop before it was through. (T2) */
+  async conclude(lines: readonly string[]): Promise<void> {
+    if (lines.length === 0 || this.#isLost) return;
+    if (this.#stdout.write(`${lines.join("\n")}\n`)) return;
+    try {
+      await once(this.#stdout, "drain");
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "EPIPE") throw error;
+    }
+  }
+
   /** Words beside the output, which stays clean for programs that read it. */
   note(text: string): void {
     this.#stderr.write(`${text}\n`);
@@ -67,6 +80,7 @@ export class Terminal {
 
   #lost(error: NodeJS.ErrnoException): void {
     if (error.code !== "EPIPE") throw error;
+    this.#isLost = true;
     this.stop(); // T2
   }
 }

@@ -64,6 +64,8 @@ export interface LmdbEventStoreOptions {
   readonly create?: boolean;
   /** Slots for read transactions, of all threads and processes together. Fixed by whoever opens an idle directory first. */
   readonly maxReaders?: number;
+  /** True in a thread that may be terminated from outside: commits then take longer, and an end cannot make others hang. */
+  readonly interruptible?: boolean;
   readonly onListenerError?: ListenerErrorHandler;
 }
 
@@ -171,7 +173,7 @@ export class LmdbEventStore implements EventStore {
 
   async #openPartition(partition: number): Promise<LmdbPartitionLog> {
     this.#checkOpen();
-    const { now, createdBy, create = true, maxReaders = READERS_MAX } = this.#options;
+    const { now, createdBy, create = true, maxReaders = READERS_MAX, interruptible = false } = this.#options;
     if (!Number.isInteger(partition) || partition < 0 || partition >= this.partitions) {
       throw new HeddleError(
         "CONFIG_INVALID",
@@ -190,7 +192,11 @@ export class LmdbEventStore implements EventStore {
     let guard: OpeningGuard | undefined;
     try {
       guard = new OpeningGuard(path);
-      writer = new Writer(await openForWriting(path, { flush, maxReaders }, guard), flush, guard);
+      writer = new Writer(
+        await openForWriting(path, { flush, maxReaders, interruptible }, guard),
+        flush,
+        guard,
+      );
       const epoch = await takeEpoch(writer, lock.owner);
       const log = new LmdbPartitionLog({ partition, epoch, writer, lock, subscribers: this.#subscribers });
       this.#open.set(partition, log);

@@ -116,6 +116,7 @@ class PartitionsHere {
       partitions,
       createdBy,
       now: () => clock.now(),
+      interruptible: true,
       ...(sync !== undefined && { sync }),
     });
     this.#pooled = effects && new PooledEffects(effectRuntime, poolOptions(effects));
