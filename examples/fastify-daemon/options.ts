@@ -12,7 +12,17 @@ const Environment = z.object({
   LOG_LEVEL: z.enum(["trace", "debug", "info", "warn", "error", "fatal", "silent"]).default("warn"),
 });
 
-export const HELP = `A refund service on heddle and Fastify. All settings come from the environment:
+const FLAGS = {
+  help: { type: "boolean", short: "h", default: false },
+  threads: { type: "boolean", default: false },
+} as const;
+
+export const HELP = `A refund service on heddle and Fastify.
+
+  --threads     runs refunds in a thread of their own, and payments in another
+  --help, -h    prints this
+
+Everything else is set by the environment:
 
   PORT          port to listen on; 0, the default, takes a free one and prints it
   HOST          address to listen on (default 127.0.0.1)
@@ -30,6 +40,8 @@ export interface Options {
   readonly dataDir: string;
   readonly shutdownMs: number;
   readonly logLevel: string;
+  /** Whether this thread is left to HTTP. */
+  readonly threads: boolean;
 }
 
 export type Command =
@@ -38,9 +50,11 @@ export type Command =
   | { readonly kind: "misused"; readonly complaint: string };
 
 export function readCommand(args: string[], environment: NodeJS.ProcessEnv): Command {
+  let threads: boolean;
   try {
-    const { values } = parseArgs({ args, options: { help: { type: "boolean", short: "h" } } });
+    const { values } = parseArgs({ args, options: FLAGS });
     if (values.help) return { kind: "help" };
+    threads = values.threads;
   } catch (error) {
     return { kind: "misused", complaint: error instanceof Error ? error.message : String(error) };
   }
@@ -53,5 +67,5 @@ export function readCommand(args: string[], environment: NodeJS.ProcessEnv): Com
     SHUTDOWN_MS: shutdownMs,
     LOG_LEVEL: logLevel,
   } = read.data;
-  return { kind: "serve", options: { port, host, dataDir, shutdownMs, logLevel } };
+  return { kind: "serve", options: { port, host, dataDir, shutdownMs, logLevel, threads } };
 }

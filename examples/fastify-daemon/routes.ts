@@ -25,7 +25,7 @@ const Page = z.strictObject({
 });
 
 export async function routes(server: ZodServer, { app, streams }: RouteOptions): Promise<void> {
-  const { runtime } = app;
+  const { runtime, workers } = app;
   const flowId = refunds.definition.id;
   const pathOf = (id: string): string => `/refunds/${id}`;
 
@@ -96,6 +96,7 @@ export async function routes(server: ZodServer, { app, streams }: RouteOptions):
 
   server.get("/healthz", async () => {
     await runtime.list({ limit: 1 }); // the log can be read
-    return { status: "ok", streams: streams.size };
+    const { actors } = await workers.stats();
+    return { status: "ok", streams: streams.size, threads: actors.length };
   });
 }

@@ -32,13 +32,14 @@ export class Service {
     this.url = url;
   }
 
-  static async open({ host, port, dataDir, logLevel }: Options): Promise<Service> {
+  static async open(options: Options): Promise<Service> {
+    const { host, port, logLevel } = options;
     const server = Fastify({
       logger: { level: logLevel, stream: process.stderr },
       bodyLimit: 16 * 1024,
       requestTimeout: 30_000,
     });
-    const app = createApp(dataDir, server.log);
+    const app = createApp(options, server.log);
     try {
       const streams = new EventStreams(app);
       server.addHook("preClose", async () => streams.close());

@@ -63,10 +63,21 @@ export interface RemoteEffect extends Effect {
   readonly hasRoom: boolean;
   /** Calls back once, when there may be room. */
   whenRoom(retry: () => void): void;
+  /** Keeps room for a call that is about to go through the ring. */
+  claim(): Claim;
   executeWithin(input: unknown, ctx: EffectContext, terms: RemoteTerms): Promise<unknown>;
 }
 
+/** Room that is kept for one call until it gets there. */
+export interface Claim {
+  /** The call is there, and counts by itself. */
+  arrived(): void;
+  /** The attempt is over, whether its call ever got there or not. */
+  over(): void;
+}
+
 export interface RemoteTerms {
+  readonly claim?: Claim;
   /** Counted from when it begins to run there. */
   readonly timeoutMs: number | undefined;
   /** Whether it may be begun again after it was begun and its outcome lost. */

@@ -7,6 +7,7 @@ export {
 export { GrantTable } from "./authority/grant-table.js";
 export { PolicyAuthorizer, type PolicyAuthorizerOptions } from "./authority/policy-authorizer.js";
 export {
+  type Claim,
   type Effect,
   type EffectContext,
   type EffectKind,

@@ -28,7 +28,7 @@ import {
   VALUE_LIMITS,
   type ValueLimits,
 } from "../kernel/index.js";
-import { type EffectContext, isRemote, type Principal, type RemoteEffect } from "./effect.js";
+import { type Claim, type EffectContext, isRemote, type Principal, type RemoteEffect } from "./effect.js";
 import { type EffectRuntime, effectUnknown } from "./effect-runtime.js";
 import type { EffectExecutor, Elsewhere, Invocation, Outcome } from "./executor.js";
 import { retryHintOf } from "./retry-hint.js";
@@ -50,9 +50,15 @@ export class InlineExecutor implements EffectExecutor {
 
   dispatch(invocation: Invocation, settle: (outcome: Outcome) => void): void {
     const { timeoutMs } = invocation.task;
-    if (timeoutMs !== undefined && !this.#remoteOf(invocation))
-      return this.#dispatchTimed(invocation, timeoutMs, settle);
-    this.#attempt(invocation, invocation, settle);
+    const claim = this.#remoteOf(invocation)?.claim();
+    if (claim) {
+      const settleThere = (outcome: Outcome): void => {
+        claim.over();
+        settle(outcome);
+      };
+      this.#attempt(invocation, invocation, settleThere, claim);
+    } else if (timeoutMs !== undefined) this.#dispatchTimed(invocation, timeoutMs, settle);
+    else this.#attempt(invocation, invocation, settle);
   }
 
   mayRepeat({ id, toolId = id, handler, idempotent }: ExecutableTask): boolean {
@@ -96,9 +102,14 @@ export class InlineExecutor implements EffectExecutor {
     this.#attempt(invocation, new TimedContext(invocation, controller.signal), settleOnce);
   }
 
-  #attempt(invocation: Invocation, context: EffectContext, settle: (outcome: Outcome) => void): void {
+  #attempt(
+    invocation: Invocation,
+    context: EffectContext,
+    settle: (outcome: Outcome) => void,
+    claim?: Claim,
+  ): void {
     try {
-      const result = this.#call(invocation, context);
+      const result = this.#call(invocation, context, claim);
       if (isThenable(result)) {
         // A promise of somebody else's making may call back more than once. (X1)
         const promise = result instanceof Promise ? result : Promise.resolve(result);
@@ -112,7 +123,7 @@ export class InlineExecutor implements EffectExecutor {
     }
   }
 
-  #call(invocation: Invocation, context: EffectContext): unknown {
+  #call(invocation: Invocation, context: EffectContext, claim: Claim | undefined): unknown {
     const { task } = invocation;
     const input = fromWire(invocation.input);
     const { handler } = task;
@@ -125,7 +136,11 @@ export class InlineExecutor implements EffectExecutor {
     if (effect.mode === "ambient") throw new EffectModeViolationError(toolId, "ambient");
     return this.#effects.run(context, input, (value) =>
       isRemote(effect)
-        ? effect.executeWithin(value, context, { timeoutMs: task.timeoutMs, mayRepeat: this.mayRepeat(task) })
+        ? effect.executeWithin(value, context, {
+            timeoutMs: task.timeoutMs,
+            mayRepeat: this.mayRepeat(task),
+            ...(claim && { claim }),
+          })
         : effect.execute(value, context),
     );
   }
@@ -142,6 +157,10 @@ export class InlineExecutor implements EffectExecutor {
 
   #failed(invocation: Invocation, error: unknown): Outcome {
     if (error instanceof TypedFailure) return this.#failedOnChannel(invocation, error);
+    // Whoever asks for another attempt does not know that there may be none.
+    const cause = error instanceof RetryLater ? error.failure : error;
+    if (hasCode(cause, "EFFECT_WORKER_LOST") && !this.mayRepeat(invocation.task))
+      return { kind: "inDoubt", error: failureToWire(cause) };
     if (error instanceof RetryLater)
       return {
         kind: "failed",
@@ -149,8 +168,6 @@ export class InlineExecutor implements EffectExecutor {
         retryable: true,
         retryInMs: error.delayMs,
       };
-    if (hasCode(error, "EFFECT_WORKER_LOST") && !this.mayRepeat(invocation.task))
-      return { kind: "inDoubt", error: failureToWire(error) };
     const { retryable = true, retryAfterMs } = retryHintOf(error, this.#clock.now());
     return { kind: "failed", error: failureToWire(error), retryable, retryAfterMs };
   }

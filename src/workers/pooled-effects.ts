@@ -6,8 +6,11 @@
 // F1  An effect of the module runs in the pool, unless it says `placement: "inline"`: then the module is loaded in this thread
 //     too, and it runs here like any other.
 // F2  A step names a pooled effect as it names any effect. Middleware runs here, around the call to the pool.
+// F3  A call is let into the ring only when there is room for it in the pool, and the room is kept while it is on its way.
+//     One that middleware makes beyond that waits for room instead of failing.
 
 import {
+  type Claim,
   type Effect,
   type EffectContext,
   type EffectKind,
@@ -15,7 +18,7 @@ import {
   type RemoteEffect,
   type RemoteTerms,
 } from "../effects/index.js";
-import { type FailureChannels, HeddleError, invariant } from "../kernel/index.js";
+import { type FailureChannels, HeddleError, invariant, type ToolMode } from "../kernel/index.js";
 import {
   type EffectDescription,
   EffectPool,
@@ -33,6 +36,9 @@ export class PooledEffects {
   readonly #options: EffectPoolOptions;
   readonly #registered = new Map<string, Effect>();
   #pool: EffectPool | undefined;
+  /** Calls that were dispatched and are still on their way through the ring. */
+  #claims = 0;
+  #waiting: (() => void)[] = [];
 
   constructor(effects: EffectRuntime, options: EffectPoolOptions) {
     this.#effects = effects;
@@ -43,6 +49,38 @@ export class PooledEffects {
   get pool(): EffectPool {
     invariant(this.#pool, "F2", "an effect of the pool was called before the pool was open");
     return this.#pool;
+  }
+
+  /** F3 */
+  get hasRoom(): boolean {
+    return this.pool.room > this.#claims;
+  }
+
+  whenRoom(retry: () => void): void {
+    this.#waiting.push(retry);
+  }
+
+  claim(): Claim {
+    this.#claims++;
+    let isOnItsWay = true;
+    const arrived = (): void => {
+      if (isOnItsWay) this.#claims--;
+      isOnItsWay = false;
+    };
+    return {
+      arrived,
+      over: () => {
+        arrived();
+        this.#tellRoom();
+      },
+    };
+  }
+
+  #tellRoom(): void {
+    if (this.#waiting.length === 0 || !this.hasRoom) return;
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const retry of waiting) retry();
   }
 
   /** Opens the pool and registers its effects; when anything is wrong it leaves no thread behind and may be tried again. */
@@ -74,15 +112,18 @@ export class PooledEffects {
   /** @throws CONFIG_INVALID, naming the option */
   tune(limits: TuneOptions): void {
     this.pool.tune(limits);
+    this.#tellRoom();
   }
 
   async close(deadlineMs: number): Promise<void> {
     await this.#pool?.close({ deadlineMs });
+    for (const retry of this.#waiting.splice(0)) retry(); // there is nothing to wait for any more
   }
 
-  #register({ id, kind, placement }: EffectDescription, here: Effect | undefined): void {
+  #register(description: EffectDescription, here: Effect | undefined): void {
+    const { id, placement } = description;
     if (this.#registered.has(id)) return; // by an opening that failed later on
-    const effect = placement === "inline" && here ? here : new PooledEffect(this, id, kind, here?.errors);
+    const effect = placement === "inline" && here ? here : new PooledEffect(this, description, here?.errors);
     this.#effects.register(id, effect);
     this.#registered.set(id, effect);
   }
@@ -109,33 +150,49 @@ class PooledEffect implements RemoteEffect {
   readonly kind: EffectKind;
   readonly placement = "pool";
   readonly errors: FailureChannels;
+  readonly mode?: ToolMode;
+  readonly idempotent?: boolean;
   readonly #id: string;
   readonly #home: PooledEffects;
 
-  constructor(home: PooledEffects, id: string, kind: EffectKind, errors: FailureChannels = {}) {
+  constructor(home: PooledEffects, description: EffectDescription, errors: FailureChannels = {}) {
+    const { id, kind, mode, idempotent } = description;
     this.#home = home;
     this.#id = id;
     this.kind = kind;
     this.errors = errors;
+    if (mode !== undefined) this.mode = mode;
+    if (idempotent !== undefined) this.idempotent = idempotent;
   }
 
   get hasRoom(): boolean {
-    return this.#home.pool.hasRoom;
+    return this.#home.hasRoom;
   }
 
   whenRoom(retry: () => void): void {
-    const stop = this.#home.pool.onRoom(() => {
-      stop();
-      retry();
-    });
+    this.#home.whenRoom(retry);
+  }
+
+  claim(): Claim {
+    return this.#home.claim();
   }
 
   execute(input: unknown, ctx: EffectContext): Promise<unknown> {
     return this.executeWithin(input, ctx, { timeoutMs: undefined, mayRepeat: true });
   }
 
-  executeWithin(input: unknown, ctx: EffectContext, { timeoutMs, mayRepeat }: RemoteTerms): Promise<unknown> {
-    return this.#home.pool.call({
+  async executeWithin(
+    input: unknown,
+    ctx: EffectContext,
+    { timeoutMs, mayRepeat, claim }: RemoteTerms,
+  ): Promise<unknown> {
+    const { pool } = this.#home;
+    claim?.arrived();
+    while (pool.room <= 0) {
+      await new Promise<void>((resolve) => this.#home.whenRoom(resolve)); // F3
+      ctx.signal.throwIfAborted();
+    }
+    return pool.call({
       effectId: this.#id,
       input,
       executionId: ctx.executionId,
@@ -145,6 +202,7 @@ class PooledEffect implements RemoteEffect {
       taskKind: ctx.taskKind,
       attempt: ctx.attempt,
       idempotencyKey: ctx.idempotencyKey,
+      principal: ctx.principal,
       signal: ctx.signal,
       emit: ctx.emit,
       timeoutMs,

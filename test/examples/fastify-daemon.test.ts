@@ -69,8 +69,8 @@ class Daemon {
     return child;
   }
 
-  static async start(env: Record<string, string>): Promise<Daemon> {
-    const child = Daemon.spawn(env);
+  static async start(env: Record<string, string>, args: string[] = []): Promise<Daemon> {
+    const child = Daemon.spawn(env, args);
     const line = await within(
       child.line((text) => text.startsWith("listening on ")),
       "the daemon listens",
@@ -664,6 +664,68 @@ describe("SIGKILL", () => {
   });
 });
 
+describe("--threads", () => {
+  it("serves, survives SIGKILL and stops in time as it does in one thread, on the same directory (C-LIF-01, C-LIF-04)", async () => {
+    const provider = await openProvider();
+    const env = { DATA_DIR: temporaryDirectory(), PAYMENTS_URL: provider.url };
+    const threadsOf = async (daemon: Daemon) =>
+      z.object({ threads: z.number() }).parse((await daemon.request("GET", "/healthz")).body).threads;
+    const alone = await Daemon.start(env);
+    expect(await threadsOf(alone)).toBe(0);
+    provider.hold();
+    await alone.refund("begun");
+    await alone.refund("parked", 500_00);
+    await alone.eventsUntil("parked", "EXECUTION_SUSPENDED");
+    await provider.held(1);
+    alone.child.kill("SIGKILL");
+    await alone.child.ended;
+    await provider.held(0);
+
+    const killed = await Daemon.start(env, ["--threads"]);
+    await provider.held(1); // the payment that was under way
+    await Promise.all(numbered("r", 20).map((id) => killed.refund(id)));
+    expect(codeOf(await killed.post("/refunds", refundOf("r0", 501)))).toBe("409 EXECUTION_CONFLICT");
+    expect(codeOf(await killed.post("/refunds/parked/approval", { approved: "yes" }))).toBe(
+      "400 RESUME_PAYLOAD_INVALID",
+    );
+    await provider.held(21);
+    killed.child.kill("SIGKILL");
+    await killed.child.ended;
+    await provider.held(0);
+
+    const daemon = await Daemon.start(env, ["--threads"]);
+    await provider.held(21);
+    expect(await threadsOf(daemon)).toBe(1);
+    const key = { "idempotency-key": "click-1" };
+    for (let click = 0; click < 2; click++)
+      expect((await daemon.post("/refunds/parked/approval", approval, key)).status).toBe(202);
+    await provider.held(22);
+    // Cancelling hangs up on the provider, from the pool's thread.
+    expect((await daemon.request("DELETE", "/refunds/r19")).status).toBe(204);
+    await provider.held(21);
+    provider.answerOnce(402, "no such card");
+    provider.release(({ key: paying }) => paying === "r18/pay");
+    expect(await daemon.outcome("r18")).toEqual({ kind: "declined", reason: "402: no such card" });
+    provider.release(({ key: paying }) => paying !== "r0/pay");
+    for (const id of ["begun", "parked", ...numbered("r", 18).slice(1)])
+      expect(await daemon.outcome(id)).toEqual(paidFor(id));
+
+    await provider.held(1);
+    daemon.child.kill("SIGTERM");
+    await daemon.child.line((line) => line.startsWith("stopping: "));
+    provider.release(); // within the deadline
+    expect(await within(daemon.child.ended, "the end", 15_000)).toEqual({
+      code: 0,
+      signal: null,
+      stderr: "",
+    });
+    expect(daemon.child.lines).toHaveLength(3);
+    const last = await Daemon.start(env);
+    expect(await last.outcome("r0")).toEqual(paidFor("r0"));
+    expect(provider.requests.filter((request) => request.key === "r0/pay")).toHaveLength(2);
+  });
+});
+
 describe("the command line", () => {
   it("says what may be set, and refuses what is set wrongly", async () => {
     const help = Daemon.spawn({}, ["--help"]);
@@ -707,7 +769,14 @@ describe("the service", () => {
     const listeners = () => names().map((name) => `${String(name)} ${process.listenerCount(name)}`);
     const before = listeners();
     const dataDir = temporaryDirectory();
-    const options = { host: "127.0.0.1", port: 0, dataDir, shutdownMs: 0, logLevel: "silent" };
+    const options = {
+      host: "127.0.0.1",
+      port: 0,
+      dataDir,
+      shutdownMs: 0,
+      logLevel: "silent",
+      threads: false,
+    };
     const other = await Service.open({ ...options, dataDir: temporaryDirectory() });
     const taken = Service.open({ ...options, port: Number(new URL(other.url).port) });
     await expect(taken).rejects.toMatchObject({ code: "EADDRINUSE" });

@@ -133,8 +133,13 @@ export class EffectPool {
 
   /** E2: whether a call would be accepted now. */
   get hasRoom(): boolean {
+    return this.room > 0;
+  }
+
+  /** How many calls more would be accepted now. Less than none when the limits were lowered. */
+  get room(): number {
     const { maxThreads, callsPerThread, maxQueue } = this.#limits;
-    return this.#inside < maxThreads * callsPerThread + maxQueue;
+    return maxThreads * callsPerThread + maxQueue - this.#inside;
   }
 
   /**

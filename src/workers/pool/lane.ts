@@ -11,7 +11,7 @@
 
 import { MessageChannel, type MessagePort } from "node:worker_threads";
 import type { Piscina } from "piscina";
-import type { Wire } from "../../kernel/codec/index.js";
+import { toWire, type Wire } from "../../kernel/codec/index.js";
 import { HeddleError, type ValueLimits } from "../../kernel/index.js";
 import { PACKET_FORMAT, packFailure, packPacket, unpackFailure, unpackPacket } from "../packets/index.js";
 import type { PendingCall, Seat } from "./call.js";
@@ -135,6 +135,7 @@ export class Lane implements Seat {
       request.taskKind,
       request.idempotencyKey,
       request.timeoutMs !== undefined || request.onStart !== undefined,
+      toWire(request.principal),
     ]);
     this.#outboxBytes += call.bytes;
   }

@@ -22,6 +22,7 @@ export type CallMessage = readonly [
   taskKind: TaskKind,
   idempotencyKey: string,
   tellsStart: boolean,
+  principal: Wire,
 ];
 
 export type ThreadMessage =

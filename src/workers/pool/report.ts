@@ -1,6 +1,7 @@
 // What a pool tells of itself: plain data, for people and for whoever plots it.
 
 import type { EffectKind, Placement } from "../../effects/index.js";
+import type { ToolMode } from "../../kernel/index.js";
 import type { QuantilesMs } from "./quantiles.js";
 
 /** An effect as its module exports it. */
@@ -8,6 +9,8 @@ export interface EffectDescription {
   readonly id: string;
   readonly kind: EffectKind;
   readonly placement: Placement;
+  readonly mode: ToolMode | undefined;
+  readonly idempotent: boolean | undefined;
   /** The names of its declared failure channels. */
   readonly channels: readonly string[];
 }

@@ -1,8 +1,8 @@
 // Attempt: one call under way in a thread, as its effect sees it. The parts few effects ask for (signal, emit) are made
 // when they are asked for.
 
-import type { EffectContext } from "../../../effects/index.js";
-import type { TaskKind } from "../../../kernel/index.js";
+import type { EffectContext, Principal } from "../../../effects/index.js";
+import { fromWire, type TaskKind } from "../../../kernel/index.js";
 import type { CallMessage } from "../protocol.js";
 
 /** Who takes what an effect emits. */
@@ -20,6 +20,7 @@ export class Attempt implements EffectContext {
   readonly toolId: string;
   readonly taskKind: TaskKind;
   readonly idempotencyKey: string;
+  readonly principal: Principal | undefined;
   readonly startedAt: number;
   readonly #sink: EmitSink;
   #controller: AbortController | undefined;
@@ -35,6 +36,7 @@ export class Attempt implements EffectContext {
     this.toolId = message[8] ?? message[2];
     this.taskKind = message[9];
     this.idempotencyKey = message[10];
+    this.principal = fromWire(message[12]) as Principal | undefined;
     this.startedAt = startedAt;
     this.#sink = sink;
   }

@@ -16,8 +16,8 @@ export async function loadEffects(url: string): Promise<EffectTable> {
 }
 
 export function describeEffects(effects: EffectTable): EffectDescription[] {
-  return [...effects].map(([id, { kind, errors = {}, placement = "pool" }]) => {
-    return { id, kind, placement, channels: Object.keys(errors) };
+  return [...effects].map(([id, { kind, errors = {}, placement = "pool", mode, idempotent }]) => {
+    return { id, kind, placement, mode, idempotent, channels: Object.keys(errors) };
   });
 }
 
