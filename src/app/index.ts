@@ -1,5 +1,13 @@
 export type { WorkersConfig } from "../workers/partitions/options.js";
-export type { PartitionThreadStats } from "../workers/partitions/stats.js";
+export type { PartitionThreadInspection, PartitionThreadStats } from "../workers/partitions/stats.js";
+export type { EffectPoolOptions, PacketOptions, TuneOptions } from "../workers/pool/options.js";
+export type {
+  PoolInspection,
+  PoolStats,
+  RunningCall,
+  ThreadFigures,
+  ThreadStats,
+} from "../workers/pool/report.js";
 export type {
   DurabilityConfig,
   ExecutionConfig,

@@ -1,5 +1,4 @@
 export {
-  authorize,
   type CapabilityAuthorizer,
   type CapabilityRequest,
   type CapabilityVerdict,
@@ -14,7 +13,6 @@ export {
   type EffectMiddleware,
   type EffectOptions,
   fail,
-  isRemote,
   LlmEffect,
   type Placement,
   type Principal,
@@ -24,11 +22,11 @@ export {
   ToolEffect,
 } from "./effect.js";
 export { EffectRuntime } from "./effect-runtime.js";
-export type { EffectExecutor, Elsewhere, Invocation, Outcome } from "./executor.js";
-export { FairQueue, type Place } from "./fair-queue.js";
+export type { EffectExecutor, Invocation, Outcome } from "./executor.js";
+export { FairQueue } from "./fair-queue.js";
 export { InlineExecutor } from "./inline-executor.js";
 export { type KillRecord, type KillScope, KillSwitch } from "./kill-switch.js";
-export { keepRetryHint, type RetryHint, retryHintOf } from "./retry-hint.js";
+export { keepRetryHint, retryHintOf } from "./retry-hint.js";
 export { RetryLater } from "./retry-later.js";
 export { type RingParts, ring } from "./ring.js";
 export type { TransientOptions } from "./transient-context.js";

@@ -1,4 +1,4 @@
-export { type Backoff, backoffDelay } from "./backoff.js";
+export { backoffDelay } from "./backoff.js";
 export { afterLong, type Clock } from "./clock.js";
 export {
   failureToWire,
@@ -68,7 +68,7 @@ export {
   type OpenStep,
 } from "./flow-run.js";
 export { fold } from "./fold.js";
-export { checkId, createIdSource, type FillRandom, fnv1a, ID_BYTES_MAX, partitionOf } from "./ids.js";
+export { checkId, createIdSource, type FillRandom, ID_BYTES_MAX, partitionOf } from "./ids.js";
 export { LeanMap } from "./lean-map.js";
 export { type Grant, type PolicyDefinition, policy$ } from "./policy.js";
 export type { OutcomeEvent } from "./recording.js";

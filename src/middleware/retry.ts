@@ -6,9 +6,10 @@
 // M1  Never retried: a typed failure (a declared outcome is not transient), what was aborted, and what says of itself that it
 //     is not retryable.
 // M2  Retries do not multiply: a step with a `retry` of its own is left to that.
+// M3  What was lost with its thread is not repeated in place: whether it may be repeated at all is not known here.
 
 import { type EffectContext, type EffectMiddleware, RetryLater, retryHintOf } from "../effects/index.js";
-import { backoffDelay, HeddleError, TypedFailure } from "../kernel/index.js";
+import { backoffDelay, HeddleError, hasCode, TypedFailure } from "../kernel/index.js";
 
 export interface RetryEvent {
   readonly executionId: string;
@@ -64,6 +65,7 @@ export function retryMiddleware(options: RetryMiddlewareOptions = {}): EffectMid
         const delayMs = Math.max(backoffDelay(backoff, failures, `${executionId}/${stepId}`), retryAfterMs);
         tell(options, { executionId, stepId, toolId, failures, delayMs, error });
         if (options.sleep === undefined && ctx.failures !== undefined) throw new RetryLater(error, delayMs);
+        if (hasCode(error, "EFFECT_WORKER_LOST")) throw error; // M3
         await (options.sleep ?? sleepHere)(delayMs, signal);
         signal.throwIfAborted();
       }

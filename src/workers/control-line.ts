@@ -33,10 +33,13 @@ export class ControlLine<T extends Control<T>> {
   readonly #port: MessagePort;
   readonly #remote: Remote<T>;
   readonly #waiting = new Set<{ reject(error: unknown): void }>();
+  /** The other side may have closed it first. */
+  readonly #closed: Promise<void>;
   #end: Error | undefined;
 
   constructor(port: MessagePort) {
     this.#port = port;
+    this.#closed = new Promise((resolve) => port.once("close", () => resolve()));
     this.#remote = wrap<T>(endpoint(port));
     port.unref(); // C2
   }
@@ -55,13 +58,18 @@ export class ControlLine<T extends Control<T>> {
     }
   }
 
-  /** C1 */
-  close(error: Error): void {
-    if (this.#end) return;
-    this.#end = error;
-    this.#port.close();
+  /** Whether an answer is still to come. */
+  get isAsked(): boolean {
+    return this.#waiting.size > 0;
+  }
+
+  /** C1. Resolves when nothing is left of the port. */
+  async close(error: Error): Promise<void> {
+    this.#end ??= error;
     for (const asked of this.#waiting) asked.reject(error);
     this.#waiting.clear();
+    this.#port.close();
+    await this.#closed;
   }
 }
 

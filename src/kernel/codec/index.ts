@@ -8,7 +8,7 @@ export { describeValue } from "./describe.js";
 export { firstDifference, sameWire } from "./difference.js";
 export { failureToWire } from "./failure.js";
 export { fromWire } from "./from-wire.js";
-export { type PackedInPlace, packInPlace, packRecord, unpackRecord } from "./record.js";
+export { packInPlace, packRecord, unpackRecord } from "./record.js";
 export { Special, type Wire } from "./special.js";
 export {
   toWire,

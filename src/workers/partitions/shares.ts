@@ -18,19 +18,20 @@ export function shareOfPool(
   { clock: _, module, entry, ...options }: EffectPoolOptions,
   threads: number,
 ): PoolSettings {
-  const { minThreads, maxThreads, maxQueue } = options;
+  const { minThreads, maxThreads, maxQueue, maxQueueBytes } = options;
   return {
     ...options,
     minThreads: share(minThreads, threads),
     maxThreads: share(maxThreads, threads),
     maxQueue: share(maxQueue, threads),
+    maxQueueBytes: share(maxQueueBytes, threads),
     module: String(module),
     entry: entry && String(entry),
   };
 }
 
 export function shareOfLimits(
-  { minThreads, maxThreads, maxQueue, ...rest }: TuneOptions,
+  { minThreads, maxThreads, maxQueue, maxQueueBytes, ...rest }: TuneOptions,
   threads: number,
 ): TuneOptions {
   return {
@@ -38,6 +39,7 @@ export function shareOfLimits(
     ...(minThreads !== undefined && { minThreads: share(minThreads, threads) }),
     ...(maxThreads !== undefined && { maxThreads: share(maxThreads, threads) }),
     ...(maxQueue !== undefined && { maxQueue: share(maxQueue, threads) }),
+    ...(maxQueueBytes !== undefined && { maxQueueBytes: share(maxQueueBytes, threads) }),
   };
 }
 

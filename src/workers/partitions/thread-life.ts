@@ -57,7 +57,7 @@ export class ThreadLife {
       this.#worker.once("exit", (exitCode) => {
         this.#hearTheRest(hear); // L1
         const end = { exitCode, error };
-        this.control.close(lost(end));
+        void this.control.close(lost(end));
         resolve(end);
       });
     });

@@ -2,8 +2,7 @@
 
 import type { Place } from "../../effects/fair-queue.js";
 import type { EffectContext } from "../../effects/index.js";
-import type { Wire } from "../../kernel/codec/index.js";
-import { wireBytes } from "./wire-bytes.js";
+import { type Wire, wireBytes } from "../../kernel/codec/index.js";
 
 /** One attempt at an effect of the pool's module: its input, and what its context says. */
 export interface PoolCall extends Omit<EffectContext, "signal" | "emit"> {

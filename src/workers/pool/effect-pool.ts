@@ -5,8 +5,8 @@
 //            time to deadlines.ts, guilt to verdict.ts.
 //
 // E1  Every call is settled exactly once, whatever happens to its thread and whenever the pool is closed.
-// E2  A thread has at most callsPerThread unfinished calls, the pool at most what its threads hold and maxQueue more; what
-//     is over that is refused with OVERLOADED, and whoever asked can learn when there is room.
+// E2  A thread has at most callsPerThread unfinished calls, the pool at most what its threads hold and maxQueue more, or
+//     maxQueueBytes of inputs; what is over that is refused with OVERLOADED, and whoever asked can learn when there is room.
 // E3  Executions take turns while they wait: one with 100,000 calls does not keep another's single call waiting (C-EFF-03).
 // E4  A thread is ended by force for one reason only, an effect that ignores its deadline and the grace after it; and when
 //     the pool closes. No sign of life is asked for: an effect may keep its thread as long as it likes (C-EFF-02).
@@ -138,7 +138,8 @@ export class EffectPool {
 
   /** How many calls more would be accepted now. Less than none when the limits were lowered. */
   get room(): number {
-    const { maxThreads, callsPerThread, maxQueue } = this.#limits;
+    const { maxThreads, callsPerThread, maxQueue, maxQueueBytes } = this.#limits;
+    if (this.#waiting.bytes >= maxQueueBytes) return 0;
     return maxThreads * callsPerThread + maxQueue - this.#inside;
   }
 

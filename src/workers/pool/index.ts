@@ -1,11 +1,4 @@
-export type { PoolCall, PoolOutcome, WireCall } from "./call.js";
+export type { PoolCall } from "./call.js";
 export { EffectPool } from "./effect-pool.js";
-export type { EffectPoolOptions, PacketOptions, TuneOptions } from "./options.js";
-export type {
-  EffectDescription,
-  PoolInspection,
-  PoolStats,
-  RunningCall,
-  ThreadFigures,
-  ThreadStats,
-} from "./report.js";
+export type { EffectPoolOptions, TuneOptions } from "./options.js";
+export type { EffectDescription, PoolInspection, PoolStats } from "./report.js";

@@ -13,10 +13,11 @@ import { MessageChannel, type MessagePort } from "node:worker_threads";
 import type { Piscina } from "piscina";
 import { toWire, type Wire } from "../../kernel/codec/index.js";
 import { HeddleError, type ValueLimits } from "../../kernel/index.js";
+import { ControlLine } from "../control-line.js";
 import { PACKET_FORMAT, packFailure, packPacket, unpackFailure, unpackPacket } from "../packets/index.js";
 import type { PendingCall, Seat } from "./call.js";
 import { Claims, nextId, slotOf } from "./claims.js";
-import { ControlLine } from "./control.js";
+import type { ThreadControl } from "./control.js";
 import {
   type HostMessage,
   isHostMessage,
@@ -65,7 +66,7 @@ export class Lane implements Seat {
   idleSince = 0;
   /** Whether it runs one suspect, and nothing beside it. */
   isSolo = false;
-  readonly control: ControlLine;
+  readonly control: ControlLine<ThreadControl>;
   /** Resolves when it has ended, and its owner knows. */
   readonly over: Promise<void>;
   readonly #owner: LaneOwner;
@@ -86,7 +87,7 @@ export class Lane implements Seat {
     const packets = new MessageChannel();
     const control = new MessageChannel();
     this.#port = packets.port1;
-    this.control = new ControlLine(control.port1);
+    this.control = new ControlLine<ThreadControl>(control.port1);
     const closed = new Promise<void>((resolve) => this.#port.once("close", resolve));
     this.#port.on("message", (packet) => this.#receive(packet));
     // What keeps a host alive while calls are under way is Piscina's task (L3).

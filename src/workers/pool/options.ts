@@ -27,6 +27,8 @@ export interface TuneOptions {
   readonly callsPerThread?: number | undefined;
   /** Calls that may wait for a thread; beyond it they are refused with OVERLOADED. Default 16,384. */
   readonly maxQueue?: number | undefined;
+  /** About how many bytes their inputs may take together; the call that reaches it is the last. Default 64 MiB. */
+  readonly maxQueueBytes?: number | undefined;
   /** After so long without work a thread beyond `minThreads` is ended, in milliseconds. Default 10,000. */
   readonly idleTimeoutMs?: number | undefined;
   readonly packet?: PacketOptions | undefined;
@@ -53,6 +55,7 @@ export interface PoolLimits {
   readonly maxThreads: number;
   readonly callsPerThread: number;
   readonly maxQueue: number;
+  readonly maxQueueBytes: number;
   readonly idleTimeoutMs: number;
   readonly packet: { readonly maxCalls: number; readonly maxDelayMs: number };
 }
@@ -72,6 +75,7 @@ const DEFAULTS: PoolLimits = {
   maxThreads: Math.max(1, availableParallelism() - 1),
   callsPerThread: 256,
   maxQueue: 16_384,
+  maxQueueBytes: 64 * 1024 * 1024,
   idleTimeoutMs: 10_000,
   packet: { maxCalls: 64, maxDelayMs: 0 },
 };
@@ -84,7 +88,15 @@ const RESOURCE_LIMITS = new Set([
   "codeRangeSizeMb",
   "stackSizeMb",
 ]);
-const TUNABLE = ["minThreads", "maxThreads", "callsPerThread", "maxQueue", "idleTimeoutMs", "packet"];
+const TUNABLE = [
+  "minThreads",
+  "maxThreads",
+  "callsPerThread",
+  "maxQueue",
+  "maxQueueBytes",
+  "idleTimeoutMs",
+  "packet",
+];
 const FIXED = ["module", "graceMs", "resourceLimits", "entry", "limits", "clock"];
 
 export function readSettings(options: EffectPoolOptions): PoolSettings {
@@ -115,6 +127,7 @@ export function readLimits(options: TuneOptions, base: PoolLimits = DEFAULTS): P
   checkNumber("minThreads", options.minThreads, 0, 1_024, true);
   checkNumber("callsPerThread", options.callsPerThread, 1, CALLS_MAX, true);
   checkNumber("maxQueue", options.maxQueue, 0, Number.MAX_SAFE_INTEGER, true);
+  checkNumber("maxQueueBytes", options.maxQueueBytes, 1, Number.MAX_SAFE_INTEGER, true);
   checkNumber("idleTimeoutMs", options.idleTimeoutMs, 0, TIMER_MS_MAX);
   const { packet = {} } = options;
   if (typeof packet !== "object" || packet === null) throw invalid("packet", "must be an object");
@@ -131,6 +144,7 @@ export function readLimits(options: TuneOptions, base: PoolLimits = DEFAULTS): P
     maxThreads,
     callsPerThread: options.callsPerThread ?? base.callsPerThread,
     maxQueue: options.maxQueue ?? base.maxQueue,
+    maxQueueBytes: options.maxQueueBytes ?? base.maxQueueBytes,
     idleTimeoutMs: options.idleTimeoutMs ?? base.idleTimeoutMs,
     packet: {
       maxCalls: packet.maxCalls ?? base.packet.maxCalls,

@@ -28,11 +28,11 @@ export interface ThreadStats {
   /** Calls it has and has not finished. */
   readonly running: number;
   /** The share of the time since the last reading that its event loop was busy, from 0 to 1. */
-  readonly utilization: number;
+  readonly utilisation: number;
   /** What the thread said of itself last; undefined until it has. */
   readonly figures: ThreadFigures | undefined;
   /** False when it was asked and did not answer in time: an effect keeps it busy. An idle one is not asked. */
-  readonly isAnswering: boolean;
+  readonly isResponding: boolean;
 }
 
 export interface PoolStats {

@@ -1,13 +1,14 @@
 // Stats: what a pool measures of its calls and threads, and how it is read.
 
 import type { Worker } from "node:worker_threads";
-import type { ControlLine } from "./control.js";
+import type { ControlLine } from "../control-line.js";
+import type { ThreadControl } from "./control.js";
 import { Quantiles } from "./quantiles.js";
 import type { PoolStats, ThreadFigures, ThreadStats } from "./report.js";
 
 export interface ThreadCalls {
   readonly running: number;
-  readonly control: ControlLine;
+  readonly control: ControlLine<ThreadControl>;
 }
 
 /** A healthy thread answers in well under a millisecond. */
@@ -76,14 +77,17 @@ export class Meters {
     return {
       id,
       running: lane?.running ?? 0,
-      utilization: Math.min(1, Math.max(0, utilization || 0)),
+      utilisation: Math.min(1, Math.max(0, utilization || 0)),
       figures,
-      isAnswering: lane === undefined || answer !== undefined,
+      isResponding: lane === undefined || answer !== undefined,
     };
   }
 }
 
-async function answerWithin(control: ControlLine, delayMs: number): Promise<ThreadFigures | undefined> {
+async function answerWithin(
+  control: ControlLine<ThreadControl>,
+  delayMs: number,
+): Promise<ThreadFigures | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const tooLate = new Promise<undefined>((resolve) => {
     timer = setTimeout(resolve, delayMs, undefined);

@@ -3,11 +3,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { toWire } from "../../../src/kernel/codec/index.js";
+import { wireBytes } from "../../../src/kernel/index.js";
 import { PendingCall } from "../../../src/workers/pool/call.js";
 import { Claims, nextId } from "../../../src/workers/pool/claims.js";
 import { Quantiles } from "../../../src/workers/pool/quantiles.js";
 import { judge } from "../../../src/workers/pool/verdict.js";
-import { wireBytes } from "../../../src/workers/pool/wire-bytes.js";
 import { callOf } from "./world.js";
 
 describe("claims", () => {

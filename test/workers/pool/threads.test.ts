@@ -36,7 +36,7 @@ describe("a pool", () => {
     expect(lines().toSorted()).toEqual([0, 1, 2, 3, 4, 5, 6, 7].map((n) => `n${n}`));
     expect(await threadsOf(pool)).toBe(2);
     const { threads } = await pool.stats();
-    expect(threads.map(({ utilization }) => utilization >= 0 && utilization <= 1)).toEqual([true, true]);
+    expect(threads.map(({ utilisation }) => utilisation >= 0 && utilisation <= 1)).toEqual([true, true]);
   });
 
   it("ends threads beyond minThreads that stay idle", async () => {
@@ -139,7 +139,7 @@ describe("control", () => {
     );
     const calm = await pool.stats();
     expect(calm.threads).toMatchObject([
-      { isAnswering: true, figures: { heapUsedBytes: expect.any(Number) as number } },
+      { isResponding: true, figures: { heapUsedBytes: expect.any(Number) as number } },
     ]);
     expect(calm).toMatchObject({
       done: 100,
@@ -151,9 +151,9 @@ describe("control", () => {
     const burning = pool.call(callOf("burn", { ms: 500 }));
     await new Promise((resolve) => setTimeout(resolve, 50));
     const busy = await pool.stats();
-    expect(busy.threads).toMatchObject([{ isAnswering: false, running: 1 }]);
+    expect(busy.threads).toMatchObject([{ isResponding: false, running: 1 }]);
     expect(busy.threads[0]?.figures).toEqual(calm.threads[0]?.figures);
-    expect(busy.threads[0]?.utilization).toBeGreaterThan(0);
+    expect(busy.threads[0]?.utilisation).toBeGreaterThan(0);
     await burning;
     // For the thread's event loop to notice how late it is.
     await new Promise((resolve) => setTimeout(resolve, 60));

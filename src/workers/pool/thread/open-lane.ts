@@ -3,9 +3,10 @@
 
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { type MessagePort, threadId } from "node:worker_threads";
+import { answer, exposeControl } from "../../control-line.js";
 import { type Message, PACKET_FORMAT, packFailure, packPacket } from "../../packets/index.js";
 import { Claims } from "../claims.js";
-import { exposeControl } from "../control.js";
+import type { ThreadControl } from "../control.js";
 import { invalid } from "../options.js";
 import { type HostMessage, type LaneTask, ToHost } from "../protocol.js";
 import type { ThreadFigures } from "../report.js";
@@ -56,12 +57,16 @@ async function run(task: LaneTask, effects: EffectTable): Promise<void> {
   process.on("uncaughtExceptionMonitor", onEnd);
   process.on("exit", onEnd);
   delay.enable();
-  exposeControl(
+  exposeControl<ThreadControl>(
     {
-      describe: () => describeEffects(effects),
-      stats: readFigures,
-      inspect: () => runner.inspect(),
-      tune: (maxCalls) => runner.tune(maxCalls),
+      describe: () => answer(() => describeEffects(effects)),
+      stats: () => answer(readFigures),
+      inspect: () => answer(() => runner.inspect()),
+      tune: (maxCalls) =>
+        answer(() => {
+          runner.tune(maxCalls);
+          return null;
+        }),
     },
     control,
   );
