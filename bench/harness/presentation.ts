@@ -45,7 +45,19 @@ const TIME_COLUMNS: readonly Column<Row>[] = [
   ROUNDS,
 ];
 
+/** Both sides named in the row: what is compared differs from row to row. */
+const CALL_COLUMNS: readonly Column<Row>[] = [
+  ROW,
+  left("unit", ({ unit }) => unit),
+  right("this", (row) => `${row.heddle.name} ${figure(row, row.heddle)}`),
+  right("beside", (row) => `${row.against.name} ${figure(row, row.against)}`),
+  RATIO,
+  right("CPU µs", (row) => `${cpu(row.heddle)} / ${cpu(row.against)}`),
+  ROUNDS,
+];
+
 const againstLimit = (row: Row): boolean => row.against.name === "limit";
+const isDurable = (row: Row): boolean => row.sync !== "none";
 
 const SECTIONS: readonly Section[] = [
   {
@@ -57,14 +69,20 @@ const SECTIONS: readonly Section[] = [
   {
     title: "Time of one execution, alone",
     note: "Work / durability, beside the raw baseline (limit), which makes the same commits. A lower ratio is better.",
-    shows: isTime,
+    shows: (row) => isDurable(row) && isTime(row),
     columns: TIME_COLUMNS,
   },
   {
     title: "heddle beside heddle",
     note: "What a way of using it costs: own ids beside ids that heddle makes, zod schemas beside none. A higher ratio is better.",
-    shows: (row) => !isTime(row) && !againstLimit(row),
+    shows: (row) => isDurable(row) && !isTime(row) && !againstLimit(row),
     columns: rateColumns("without"),
+  },
+  {
+    title: "Threads",
+    note: "Calls of the effect pool, and what the host feels. Rates: a higher ratio is better; times: a lower one.",
+    shows: (row) => !isDurable(row),
+    columns: CALL_COLUMNS,
   },
 ];
 
@@ -98,6 +116,10 @@ function left(heading: string, cell: (row: Row) => string): Column<Row> {
 
 function right(heading: string, cell: (row: Row) => string): Column<Row> {
   return { heading, align: "right", cell };
+}
+
+function figure(row: Row, figures: Row["heddle"]): string {
+  return isTime(row) ? `${milliseconds(figures.p50Ms)} ms ± ${error(figures)}` : rate(figures);
 }
 
 function rate(figures: Row["heddle"]): string {

@@ -20,8 +20,9 @@ const Figures = z.object({
 
 const Row = z.object({
   id: z.string(),
-  unit: z.enum(["executions/s", "steps/s", "ms"]),
-  sync: z.enum(["flush", "commit"]),
+  unit: z.enum(["executions/s", "steps/s", "calls/s", "ms"]),
+  /** "none": nothing is written. */
+  sync: z.enum(["flush", "commit", "none"]),
   inFlight: z.number(),
   rounds: z.number(),
   heddle: Figures,

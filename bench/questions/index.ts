@@ -5,8 +5,11 @@ import { alone } from "./alone.js";
 import { coldResume } from "./cold-resume.js";
 import { oneStep } from "./one-step.js";
 import { ownIds } from "./own-ids.js";
+import { poolLatency } from "./pool-latency.js";
+import { poolThroughput } from "./pool-throughput.js";
 import { schemas } from "./schemas.js";
 import { tenSteps } from "./ten-steps.js";
+import { transient } from "./transient.js";
 
 export const questions: readonly Question[] = [
   ...oneStep,
@@ -15,4 +18,7 @@ export const questions: readonly Question[] = [
   ...coldResume,
   ownIds,
   schemas,
+  ...poolThroughput,
+  ...poolLatency,
+  transient,
 ];
