@@ -3,12 +3,14 @@
 import type { Question } from "../harness/question.js";
 import { alone } from "./alone.js";
 import { coldResume } from "./cold-resume.js";
+import { hostDelay } from "./host-delay.js";
 import { oneStep } from "./one-step.js";
 import { ownIds } from "./own-ids.js";
 import { poolLatency } from "./pool-latency.js";
 import { poolThroughput } from "./pool-throughput.js";
 import { schemas } from "./schemas.js";
 import { tenSteps } from "./ten-steps.js";
+import { threads } from "./threads.js";
 import { transient } from "./transient.js";
 
 export const questions: readonly Question[] = [
@@ -20,5 +22,7 @@ export const questions: readonly Question[] = [
   schemas,
   ...poolThroughput,
   ...poolLatency,
+  ...threads,
+  ...hostDelay,
   transient,
 ];

@@ -24,11 +24,18 @@ export interface RunningCommand {
   closeStdout(): void;
 }
 
-export function startHeddle(args: readonly string[], env: NodeJS.ProcessEnv = {}): RunningCommand {
+/** `stdin` is what the command may read; without it there is nothing. */
+export function startHeddle(
+  args: readonly string[],
+  env: NodeJS.ProcessEnv = {},
+  stdin = "",
+): RunningCommand {
   const child = spawn(process.execPath, [MAIN, ...args], {
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: ["pipe", "pipe", "pipe"],
     env: { ...process.env, FORCE_COLOR: undefined, ...env },
   });
+  // A command that ends before it has read this does not want it.
+  child.stdin.on("error", () => {}).end(stdin);
   let stdout = "";
   let stderr = "";
   let over = false;

@@ -14,7 +14,8 @@ describe("help", () => {
     expect(alone).toMatchInlineSnapshot(`
       "Usage: heddle [options] [command]
 
-      Looks into the log of a heddle application, also while the application runs.
+      Looks into the log of a heddle application, also while the application runs,
+      and finds settings for its effects.
 
       Options:
         -V, --version         print the version
@@ -24,12 +25,14 @@ describe("help", () => {
         ls [options]          list executions, newest first
         logs [options] <id>   print the timeline of an execution
         debug [options] <id>  print the state of an execution at one of its events
+        tune [options]        find settings of the pool for an effect
         help [command]        print the help of a command
 
       Examples:
         heddle ls --db .data
         heddle logs --db .data order-17
         heddle debug --db .data order-17 --at 10
+        heddle tune --module ./effects.js --effect resize --input photo.json
       "
     `);
     expect(await help("--help")).toBe(alone);
@@ -82,6 +85,36 @@ describe("help", () => {
         heddle logs --db .data order-17 --follow
         heddle logs --db .data order-17 --type STEP_FAILED,STEP_RETRIED --full
         heddle logs --db .data order-17 --json | jq .payload
+      "
+    `);
+    expect(await help("tune", "--help")).toMatchInlineSnapshot(`
+      "Usage: heddle tune [options]
+
+      find settings of the pool for an effect
+
+      Options:
+        --module <file>                 the effects module, as workers.effects.module
+                                        has it
+        --effect <id>                   the effect's id in that module
+        --input <file>                  what it is called with: a file of JSON, or -
+                                        for stdin
+        --each                          the input is an array of inputs, taken in turn
+        --calls <count>                 measure each setting with this many calls
+        --seconds <seconds>             measure each setting for so long (default: 2)
+        --max-threads <count>           try no more threads (default: one a processor)
+        --max-calls-per-thread <count>  never more calls at a time on a thread
+                                        (default: 256)
+        --out <file>                    draw the curves into an SVG file
+        --json                          print one JSON object
+        -y, --yes                       call the effect without asking
+        -h, --help                      print this help
+
+      It really calls the effect, and asks before it does.
+
+      Examples:
+        heddle tune --module ./effects.js --effect resize --input photo.json
+        heddle tune --module ./effects.js --effect ask --input - --calls 40 --max-calls-per-thread 16 --yes < prompt.json
+        heddle tune --module ./effects.js --effect resize --input photos.json --each --out resize.svg
       "
     `);
     expect(await help("help", "debug")).toMatchInlineSnapshot(`

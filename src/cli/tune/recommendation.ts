@@ -1,11 +1,13 @@
 // The recommendation: settings for the pool, and why. Pure.
 //
-// The fewest threads that do nearly as much as any number did, and on them the fewest calls that do nearly as much as any
-// number did: what is more costs memory and makes calls wait for each other, and gains nothing that can be told from chance.
+// The fewest threads that do nearly as much as any number did. On them, for an effect that computes, the fewest calls that do
+// nearly as much as any number did: what is more waits on a thread instead of in the queue, and gains nothing. For one that
+// waits, as many calls as the knee of the curve allows, where throughput over latency (Kleinrock's power, 1979) is highest:
+// beyond it calls mostly wait for each other, and whatever the effect has open waits with them.
 
 import { callsThatFill, classOf, type EffectClass } from "./effect-class.js";
 import { count, duration, many, percent } from "./figures.js";
-import { failedShare, fastest, isOverasked, type Measurement } from "./measurement.js";
+import { failedShare, fastest, inFlightOf, isOverasked, type Measurement } from "./measurement.js";
 import { PACKET_CALLS } from "./plan.js";
 
 export interface PoolAdvice {
@@ -34,6 +36,12 @@ export interface Surroundings {
 
 const NEARLY_OF_THREADS = 0.9;
 const NEARLY_OF_CALLS = 0.95;
+/** The top of the power curve is flat: of settings this near to it the one that does most is as good. */
+const NEARLY_OF_POWER = 0.9;
+/** More calls that do this much more are worth a word. */
+const WORTH_TELLING = 1.1;
+/** Threads that are busy for more of the time than this are full, whatever the number of calls. */
+const FULL = 0.8;
 /** Another packet size has to do this much better than the default. */
 const BETTER = 1.1;
 /** A thread that takes longer to start is kept, so that no call waits for it. */
@@ -48,9 +56,10 @@ export function recommend(
 ): Recommendation | undefined {
   const [baseline] = measured;
   if (!baseline) return undefined;
-  const chosen = choose(measured.filter((each) => each.completed > 0 && !isOverasked(each, baseline)));
-  if (!chosen) return undefined;
   const effect = classOf(baseline, measured);
+  const sound = measured.filter((each) => each.completed > 0 && !isOverasked(each, baseline));
+  const chosen = choose(sound, effect);
+  if (!chosen) return undefined;
   const { threads, callsPerThread, packetCalls } = chosen.setting;
   const isSlowToStart = threads > 1 && baseline.openMs > SLOW_START_MS;
   return {
@@ -64,7 +73,7 @@ export function recommend(
     reason: reasonFor(effect, chosen, baseline),
     notes: [
       ...notesOnThreads(chosen, measured, effect, surroundings, isSlowToStart ? baseline.openMs : undefined),
-      ...notesOnCalls(chosen, measured, surroundings),
+      ...notesOnCalls(chosen, sound, surroundings),
       ...notesOnPackets(chosen),
       ...notesOnFailures(measured, baseline),
     ],
@@ -72,7 +81,7 @@ export function recommend(
   };
 }
 
-function choose(sound: readonly Measurement[]): Measurement | undefined {
+function choose(sound: readonly Measurement[], { kind }: EffectClass): Measurement | undefined {
   const usual = sound.filter(({ setting }) => setting.packetCalls === PACKET_CALLS);
   const best = fastest(usual);
   if (!best) return undefined;
@@ -81,12 +90,20 @@ function choose(sound: readonly Measurement[]): Measurement | undefined {
   const curve = usual
     .filter(({ setting }) => setting.threads === threads)
     .sort((a, b) => a.setting.callsPerThread - b.setting.callsPerThread);
-  const most = fastest(curve) ?? best;
-  const first = curve.find(({ throughput }) => throughput >= most.throughput * NEARLY_OF_CALLS) ?? most;
+  const useful = kind === "cpu" ? curve : atKnee(curve);
+  const most = fastest(useful) ?? best;
+  const first = useful.find(({ throughput }) => throughput >= most.throughput * NEARLY_OF_CALLS) ?? most;
   // Packets are tried at the fastest setting: they say nothing about another one.
   const otherPacket = fastest(sound.filter(({ setting }) => setting.packetCalls !== PACKET_CALLS));
   const isBetter = otherPacket && otherPacket.throughput >= best.throughput * BETTER;
   return isBetter && otherPacket.setting.threads === threads ? otherPacket : first;
+}
+
+function atKnee(curve: readonly Measurement[]): Measurement[] {
+  // With a fixed number in flight the latency is that number over the throughput (Little's law).
+  const power = ({ throughput, setting }: Measurement): number => throughput ** 2 / inFlightOf(setting);
+  const highest = Math.max(...curve.map(power));
+  return curve.filter((each) => power(each) >= highest * NEARLY_OF_POWER);
 }
 
 function reasonFor(effect: EffectClass, chosen: Measurement, baseline: Measurement): string {
@@ -154,15 +171,24 @@ function notesOnThreads(
 }
 
 function notesOnCalls(
-  { setting }: Measurement,
-  measured: readonly Measurement[],
+  { setting, throughput, utilization }: Measurement,
+  sound: readonly Measurement[],
   { maxCallsPerThread }: Surroundings,
 ): string[] {
-  const isTop = setting.callsPerThread === maxCallsPerThread && maxCallsPerThread > 1;
-  const isRising = isTop && measured.some((each) => each.setting.callsPerThread < setting.callsPerThread);
-  if (!isRising) return [];
+  const { threads, callsPerThread, packetCalls } = setting;
+  const isTop = callsPerThread === maxCallsPerThread && maxCallsPerThread > 1;
+  const curve = sound.filter(
+    (each) => each.setting.threads === threads && each.setting.packetCalls === packetCalls,
+  );
+  if (isTop && utilization < FULL && curve.some((each) => each.setting.callsPerThread < callsPerThread)) {
+    return [
+      `It was still getting faster at ${many(maxCallsPerThread, "call")} a thread, the most that was tried: --max-calls-per-thread tries more, if what it calls can take it.`,
+    ];
+  }
+  const most = fastest(curve);
+  if (!most || most.throughput < throughput * WORTH_TELLING) return [];
   return [
-    `It was still getting faster at ${many(maxCallsPerThread, "call")} a thread, the most that was tried: --max-calls-per-thread tries more, if what it calls can take it.`,
+    `Where only the rate counts, ${many(most.setting.callsPerThread, "call")} a thread do ${count(most.throughput)} calls/s, with a p99 of ${duration(most.latencyMs.p99)}.`,
   ];
 }
 

@@ -64,7 +64,7 @@ async function measure(
   // Threads that were busy then have had no time to answer; now they have.
   const after = await pool.stats();
   const ended = Math.max(1, counted.completed + counted.failed);
-  const utilization = mean(threads.map((thread) => thread.utilization));
+  const utilization = mean(threads.map((thread) => thread.utilisation));
   const latencyMs = latencyOf(counted);
   const figures = after.threads.flatMap((thread) => thread.figures ?? []);
   return {

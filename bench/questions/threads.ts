@@ -1,0 +1,132 @@
+// How many one-step executions a second do partition threads make, 1,000 in flight, each commit flushed?
+//
+// `threads/flush/N`        Steps that do nothing, on N threads, beside the same in the host's thread. What crosses threads costs.
+// `threads/flush/N/100us`  Steps that each work for about 100 µs: here threads are to pay.
+//
+// With N = 0 it is two partitions in the host's thread beside one: how much of the difference is not the threads'.
+
+import { auditReceipts } from "../harness/audit.js";
+import { duel, type Measured, type Sample } from "../harness/duel.js";
+import { holdingsOf } from "../harness/holdings.js";
+import { load } from "../harness/load.js";
+import { openOwnProcess } from "../harness/own-process.js";
+import { quantile } from "../harness/quantile.js";
+import { type ByEffort, type Question, SAMPLES_OF_MANY } from "../harness/question.js";
+import { type Figures, ratioOf } from "../harness/report.js";
+import { freshDirectory, removeDirectory } from "../harness/scratch.js";
+import { receiptOf } from "../harness/side.js";
+import type { Work } from "../sides/threads-flows.js";
+import { type ThreadsSession, type ThreadsSide, threadsSide } from "../sides/threads-side.js";
+
+const IN_FLIGHT = 1_000;
+const RECORDS_EACH = 2;
+const EXECUTIONS: { readonly [W in Work]: ByEffort<number> } = {
+  nothing: { full: 60_000, quick: 1_000 },
+  "100us": { full: 20_000, quick: 1_000 },
+};
+
+interface ThreadsSample extends Sample {
+  readonly latenciesMs: Float64Array;
+  readonly sharedBy: number;
+  readonly cpuUs: number;
+}
+
+export const threads: readonly Question[] = (["nothing", "100us"] as const).flatMap((work) => [
+  ask(0, work),
+  ask(1, work),
+  ask(2, work),
+]);
+
+function ask(actors: number, work: Work): Question {
+  const id = `threads/flush/${actors}${work === "nothing" ? "" : `/${work}`}`;
+  const ours =
+    actors === 0
+      ? threadsSide(0, 2, work, "2 partitions")
+      : threadsSide(actors, actors, work, actors === 1 ? "1 thread" : `${actors} threads`);
+  const theirs = threadsSide(0, 1, work, "no threads");
+  return {
+    id,
+    async ask(effort) {
+      const our = openOwnProcess<ThreadsSample>({ question: id, side: "ours", effort });
+      const their = openOwnProcess<ThreadsSample>({ question: id, side: "theirs", effort });
+      try {
+        const outcome = await duel(our.sample, their.sample, "rate", SAMPLES_OF_MANY[effort]);
+        const { rounds } = outcome;
+        return {
+          id,
+          unit: "executions/s",
+          sync: "flush",
+          inFlight: IN_FLIGHT,
+          rounds: rounds.length,
+          heddle: figures(
+            ours.name,
+            outcome.ours,
+            rounds.map((round) => round.ours),
+          ),
+          against: figures(
+            theirs.name,
+            outcome.theirs,
+            rounds.map((round) => round.theirs),
+          ),
+          ratio: ratioOf(outcome.ratio),
+        };
+      } finally {
+        await Promise.all([our.end(), their.end()]);
+      }
+    },
+    sampler: async (side, effort) => sampler(side === "ours" ? ours : theirs, EXECUTIONS[work][effort]),
+  };
+}
+
+function sampler(side: ThreadsSide, executions: number): () => Promise<ThreadsSample> {
+  return async () => {
+    const directory = freshDirectory();
+    const session = await side.open(directory);
+    const { elapsedMs, cpuUs, latenciesMs, receipts } = await load((n) => session.run(n), {
+      executions,
+      inFlight: IN_FLIGHT,
+    });
+    auditReceipts(side.name, receipts);
+    const last = await session.recorded(executions - 1);
+    if ((last as { readonly n?: unknown }).n !== receiptOf(executions - 1).n)
+      throw new Error(`${side.name} recorded ${JSON.stringify(last)} as the output of the last execution.`);
+    await session.close();
+    const commits = await commitsOf(side.name, session, executions);
+    removeDirectory(directory);
+    return {
+      durationMs: elapsedMs / executions,
+      latenciesMs,
+      // Those of opening and closing among them: a handful in hundreds.
+      sharedBy: (executions * RECORDS_EACH) / commits,
+      cpuUs: cpuUs / executions,
+    };
+  };
+}
+
+/** All of it is on disk, or the sample does not count. The log is closed. */
+async function commitsOf(name: string, { places }: ThreadsSession, executions: number): Promise<number> {
+  const held = await Promise.all(places.map(holdingsOf));
+  const sum = (of: (one: (typeof held)[number]) => number): number =>
+    held.reduce((total, one) => total + of(one), 0);
+  const headers = sum((one) => one.headers);
+  const records = sum((one) => one.records);
+  if (headers !== executions || records !== executions * RECORDS_EACH) {
+    throw new Error(`${name} left ${headers} headers and ${records} records of ${executions} executions.`);
+  }
+  return sum((one) => one.commits);
+}
+
+function figures(name: string, { throughput }: Measured, samples: readonly ThreadsSample[]): Figures {
+  const latencies = samples.map(({ latenciesMs }) => latenciesMs);
+  const mean = (of: (sample: ThreadsSample) => number): number =>
+    samples.reduce((sum, sample) => sum + of(sample), 0) / samples.length;
+  return {
+    name,
+    median: throughput.p50,
+    errorPercent: throughput.rme,
+    p50Ms: quantile(latencies, 0.5),
+    p99Ms: quantile(latencies, 0.99),
+    sharedBy: mean(({ sharedBy }) => sharedBy),
+    cpuUs: mean(({ cpuUs }) => cpuUs),
+  };
+}
