@@ -1,7 +1,15 @@
 // Shares: limits of a whole app, divided among its partition threads. Each thread gets at least one of everything.
+//
+// What a user wrote is checked before it is divided: a share may be in order where the whole is not.
 
 import type { AdmissionOptions } from "../../actors/index.js";
-import type { EffectPoolOptions, TuneOptions } from "../pool/index.js";
+import {
+  checkTune,
+  type EffectPoolOptions,
+  readLimits,
+  readSettings,
+  type TuneOptions,
+} from "../pool/options.js";
 import type { PoolSettings } from "./setup.js";
 
 export function shareOfAdmission(options: AdmissionOptions, threads: number): AdmissionOptions {
@@ -14,10 +22,10 @@ export function shareOfAdmission(options: AdmissionOptions, threads: number): Ad
 }
 
 /** The pool of each thread, with its URLs as text so that they can cross. Left out: what stays in the host. */
-export function shareOfPool(
-  { clock: _, module, entry, ...options }: EffectPoolOptions,
-  threads: number,
-): PoolSettings {
+export function shareOfPool(pool: EffectPoolOptions, threads: number): PoolSettings {
+  readSettings(pool);
+  readLimits(pool);
+  const { clock: _, module, entry, ...options } = pool;
   const { minThreads, maxThreads, maxQueue, maxQueueBytes } = options;
   return {
     ...options,
@@ -30,10 +38,10 @@ export function shareOfPool(
   };
 }
 
-export function shareOfLimits(
-  { minThreads, maxThreads, maxQueue, maxQueueBytes, ...rest }: TuneOptions,
-  threads: number,
-): TuneOptions {
+export function shareOfLimits(limits: TuneOptions, threads: number): TuneOptions {
+  checkTune(limits);
+  readLimits(limits);
+  const { minThreads, maxThreads, maxQueue, maxQueueBytes, ...rest } = limits;
   return {
     ...rest,
     ...(minThreads !== undefined && { minThreads: share(minThreads, threads) }),

@@ -81,6 +81,24 @@ describe.each([
     expect(error.message).toContain(words);
   });
 
+  it("limits that cannot be, while it runs: what was there stays", async () => {
+    const app = openApp({ actors });
+    await app.start();
+    for (const [limits, option] of [
+      [{ maxThreads: -2 }, "maxThreads"],
+      [{ minThreads: 3, maxThreads: 2 }, "maxThreads"],
+      [{ maxQueue: 1.5 }, "maxQueue"],
+      [{ module: EFFECTS }, "module"],
+    ] as const) {
+      expect(await errorOf(app.workers.tune(limits as object))).toMatchObject({
+        code: "CONFIG_INVALID",
+        details: { option: `workers.effects.${option}` },
+      });
+    }
+    const handle = await app.runtime.start(flowOf("single"), { toolId: "echo", input: 1 });
+    expect(await within(handle.result(), "result")).toBe(1);
+  });
+
   it("an effect for the pool that its module does not export", async () => {
     const app = moduleOf(
       `export * from ${JSON.stringify(FLOWS.href)};

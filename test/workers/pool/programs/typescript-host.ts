@@ -1,9 +1,12 @@
 // A TypeScript host, run through a loader, whose effects are TypeScript too: what registers the loader in the threads is the
 // module that the pool is given.
 
-import { EffectPool } from "../../../../dist/workers/pool/index.js";
+import { EffectPool } from "../../../../src/workers/pool/index.js";
 
-const pool = await EffectPool.open({ module: new URL("./typescript-effects.mjs", import.meta.url) });
+const pool = await EffectPool.open({
+  module: new URL("./typescript-effects.mjs", import.meta.url),
+  entry: new URL("../../../../dist/workers/effects.worker.js", import.meta.url),
+});
 const answer = await pool.call({
   effectId: "typed",
   input: 21,
