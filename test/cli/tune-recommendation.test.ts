@@ -124,6 +124,20 @@ describe("the recommendation", () => {
     expect(notes?.join()).toContain("Where only the rate counts, 256 calls a thread do 790 calls/s");
   });
 
+  it("the knee of an effect that computes a good deal may lie low: a good part of its best rate is asked for", () => {
+    const [first] = follow({ heldMs: 2, waitMs: 10 });
+    const rates = [
+      [1, 70],
+      [4, 200],
+      [16, 360],
+      [64, 437],
+    ] as const;
+    const curve = rates.map(([callsPerThread, throughput]) => {
+      return { ...first!, setting: { ...ALONE, callsPerThread }, throughput };
+    });
+    expect(recommend(curve, SURROUNDINGS)?.advice.callsPerThread).toBe(16);
+  });
+
   it("nothing is recommended under which calls begin to fail", () => {
     const { advice, notes } = advised({ heldMs: 0.01, waitMs: 20, inFlightMax: 8 });
     expect(advice).toMatchObject({ maxThreads: 1, callsPerThread: 4 });

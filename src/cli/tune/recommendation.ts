@@ -3,7 +3,8 @@
 // The fewest threads that do nearly as much as any number did. On them, for an effect that computes, the fewest calls that do
 // nearly as much as any number did: what is more waits on a thread instead of in the queue, and gains nothing. For one that
 // waits, as many calls as the knee of the curve allows, where throughput over latency (Kleinrock's power, 1979) is highest:
-// beyond it calls mostly wait for each other, and whatever the effect has open waits with them.
+// beyond it calls mostly wait for each other, and whatever the effect has open waits with them. The knee of a curve that only
+// creeps up may lie low: a good part of what is possible is asked for all the same.
 
 import { callsThatFill, classOf, type EffectClass } from "./effect-class.js";
 import { count, duration, many, percent } from "./figures.js";
@@ -38,6 +39,7 @@ const NEARLY_OF_THREADS = 0.9;
 const NEARLY_OF_CALLS = 0.95;
 /** The top of the power curve is flat: of settings this near to it the one that does most is as good. */
 const NEARLY_OF_POWER = 0.9;
+const GOOD_PART = 2 / 3;
 /** More calls that do this much more are worth a word. */
 const WORTH_TELLING = 1.1;
 /** Threads that are busy for more of the time than this are full, whatever the number of calls. */
@@ -102,8 +104,10 @@ function choose(sound: readonly Measurement[], { kind }: EffectClass): Measureme
 function atKnee(curve: readonly Measurement[]): Measurement[] {
   // With a fixed number in flight the latency is that number over the throughput (Little's law).
   const power = ({ throughput, setting }: Measurement): number => throughput ** 2 / inFlightOf(setting);
-  const highest = Math.max(...curve.map(power));
-  return curve.filter((each) => power(each) >= highest * NEARLY_OF_POWER);
+  const most = fastest(curve)?.throughput ?? 0;
+  const good = curve.filter(({ throughput }) => throughput >= most * GOOD_PART);
+  const highest = Math.max(...good.map(power));
+  return good.filter((each) => power(each) >= highest * NEARLY_OF_POWER);
 }
 
 function reasonFor(effect: EffectClass, chosen: Measurement, baseline: Measurement): string {
