@@ -10,6 +10,7 @@ export interface CurvePoint {
 
 export interface Curve {
   readonly name: string;
+  /** From left to right. */
   readonly points: readonly CurvePoint[];
 }
 
@@ -132,8 +133,7 @@ function panelParts(panel: Panel, offset: number, names: readonly string[], xLab
     text(left + PLOT_WIDTH / 2, bottom + 38, xLabel, `class="faint" text-anchor="middle"`),
     ...curves.flatMap(({ name, points }) => {
       const index = names.indexOf(name);
-      const ordered = points.toSorted((a, b) => a.x - b.x);
-      const placed = ordered.map((point) => [x(Math.log2(point.x)), y(measure(point.y))] as const);
+      const placed = points.map((point) => [x(Math.log2(point.x)), y(measure(point.y))] as const);
       const path = placed.map(([px, py]) => `${round(px)} ${round(py)}`).join("L");
       const line = `<path class="line l${index % COLORS}" d="M${path}"/>`;
       return [line, ...placed.map(([px, py]) => mark(index, px, py))];

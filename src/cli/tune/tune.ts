@@ -175,7 +175,11 @@ function measurementWords({ throughput, latencyMs, utilization, failed }: Measur
 }
 
 function drawingOf({ effectId, measured, recommendation, machine }: TuneReport): Drawing {
-  const usual = measured.filter(({ setting }) => setting.packetCalls === PACKET_CALLS);
+  const usual = measured
+    .filter(({ setting }) => setting.packetCalls === PACKET_CALLS)
+    .sort(
+      (a, b) => a.setting.threads - b.setting.threads || a.setting.callsPerThread - b.setting.callsPerThread,
+    );
   const counts = [...new Set(usual.map(({ setting }) => setting.threads))];
   const curves = (y: (each: Measurement) => number) => {
     return counts.map((threads) => ({
@@ -195,7 +199,8 @@ function drawingOf({ effectId, measured, recommendation, machine }: TuneReport):
       {
         title: "p99 latency",
         curves: curves(({ latencyMs }) => latencyMs.p99),
-        label: duration,
+        // Round figures, as those of an axis are.
+        label: (ms) => duration(ms).replace(".0 ", " "),
         isLog: true,
       },
     ],

@@ -260,11 +260,13 @@ export class Lane implements Seat {
     let end: LaneEnd;
     try {
       await run;
+      this.#port.ref(); // a host with nothing else to do is not to end in the middle of this
       await closed; // L1
       end = this.#refusal ? { kind: "refused", ...this.#refusal } : { kind: "retired" };
     } catch (error) {
       // A thread that did not even take up its task says nothing, and may be alive.
       if (this.phase === "opening") this.#port.close();
+      this.#port.ref();
       await closed; // L1
       if (this.#refusal) end = { kind: "refused", ...this.#refusal };
       else if (!this.#abort.signal.aborted) end = { kind: "died", error, blame: this.#blame };
