@@ -36,13 +36,13 @@ import { explainClosedGate } from "./closed-gate.js";
 import type { FlowRegistry } from "./flow-registry.js";
 import type { InFlight } from "./in-flight.js";
 import { Intake, type IntakeHost, type StartRequest, unknownExecution } from "./intake.js";
-import { type Message, type Reply, type ResumeRequest } from "./messages.js";
+import type { Message, Reply, ResumeRequest } from "./messages.js";
 import type { Observer } from "./observer.js";
 import { quiet } from "./quiet.js";
 import { Residency } from "./residency.js";
 import type { StateReader } from "./state-reader.js";
 import { Timers } from "./timers.js";
-import { type Awaited, type Standing, Watchers } from "./watchers.js";
+import { type Awaited, isAtGate, type Standing, Watchers } from "./watchers.js";
 
 export interface PartitionOptions {
   readonly log: PartitionLog;
@@ -533,8 +533,7 @@ export class Partition implements IntakeHost {
       if (this.#actors.has(executionId) || header.status === "running") return; // its release will tell
       const { status, aside } = header;
       if (aside) return this.#tell(executionId, { status, aside, atGate: false });
-      const { gates } = await this.#states.read(this.#log, header);
-      const atGate = Object.values(gates).some((gate) => gate.kind === "event" && gate.status === "open");
+      const atGate = isAtGate(await this.#states.read(this.#log, header));
       this.#tell(executionId, { status, atGate, aside });
     } catch (error) {
       this.#watchers.reject(executionId, error);

@@ -17,7 +17,7 @@ export type Awaited = "suspended" | "ended" | "settled";
 /** How an execution stands, as far as it is durable. */
 export interface Standing {
   readonly status: FiledStatus;
-  /** Parked with at least one gate open that somebody outside can resolve: a sleep alone is not a suspension. */
+  /** Parked with something that somebody outside can resolve, a gate or a doubt: a sleep alone is not a suspension. */
   readonly atGate: boolean;
   readonly aside: SetAside | undefined;
 }
@@ -29,6 +29,14 @@ export function standingOf(status: FiledStatus, atGate: boolean, aside: SetAside
   if (atGate || aside) return { status, atGate, aside };
   STANDINGS[status] ??= Object.freeze({ status, atGate, aside });
   return STANDINGS[status];
+}
+
+/** `atGate` of a suspended execution, from its state alone. */
+export function isAtGate({ gates, frames }: ExecutionState): boolean {
+  return (
+    Object.values(gates).some((gate) => gate.kind === "event" && gate.status === "open") ||
+    Object.values(frames).some((frame) => frame.status === "inDoubt")
+  );
 }
 
 /** What became durable, and where a watcher finds what it waited for. */

@@ -48,6 +48,15 @@ describe("a step that may not run twice, cut short by a kill (C-LIF-01)", () => 
     expect(world.ran("pay")).toBe(1);
   });
 
+  it("is a suspension to whoever waits for one, also when no process has it in memory", async () => {
+    const { world, f } = await cutShort();
+    const process = await world.restart([f]);
+    await world.settle();
+    const state = await world.until(process.runtime.handle("x").waitForSuspend());
+    expect(state).toMatchObject({ status: "suspended", frames: { pay: { status: "inDoubt" } } });
+    expect((await world.until(process.runtime.handle("x").settled())).status).toBe("suspended");
+  });
+
   it("completes with the outcome somebody found out", async () => {
     const { world, process } = await cutShort();
     await decide(world, process, { outcome: { receipt: 12 } });
