@@ -7,7 +7,7 @@
 import type { MessagePort } from "node:worker_threads";
 import { type Endpoint, expose, type Remote, wrap } from "comlink";
 import { packRecord, unpackRecord, type Wire } from "../kernel/codec/index.js";
-import { Deferred } from "../kernel/index.js";
+import { Deferred } from "../kernel/deferred.js";
 import { packFailure, unpackFailure } from "./packets/index.js";
 
 /** What a thread offers: each question is answered, and never by throwing (`answer`). */

@@ -2,7 +2,8 @@
 // when they are asked for.
 
 import type { EffectContext, Principal } from "../../../effects/index.js";
-import { fromWire, type TaskKind } from "../../../kernel/index.js";
+import { fromWire } from "../../../kernel/codec/index.js";
+import type { TaskKind } from "../../../kernel/index.js";
 import type { CallMessage } from "../protocol.js";
 
 /** Who takes what an effect emits. */

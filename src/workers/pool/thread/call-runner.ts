@@ -17,7 +17,8 @@
 
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { MessagePort } from "node:worker_threads";
-import { type Effect, keepRetryHint } from "../../../effects/index.js";
+import type { Effect } from "../../../effects/index.js";
+import { keepRetryHint } from "../../../effects/retry-hint.js";
 import { fromWire, toWire, type ValueLimits } from "../../../kernel/codec/index.js";
 import { isThenable } from "../../../kernel/deferred.js";
 import { HeddleError } from "../../../kernel/errors.js";

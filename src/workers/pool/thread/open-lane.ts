@@ -1,5 +1,8 @@
 // A lane's end in its thread: loads the module, runs calls until the lane is retired, and listens for the thread's end.
 // A lane is one task of Piscina's, so the thread is busy for Piscina as long as the lane is open.
+//
+// What a thread loads is most of what starting one costs: the files of this folder import what they need from its own file,
+// not through the doors of other rooms.
 
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { type MessagePort, threadId } from "node:worker_threads";
