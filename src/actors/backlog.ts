@@ -28,9 +28,8 @@ export class Backlog {
 
   /** Sends the attempt, now or in its turn. */
   offer(attempt: InFlight): void {
-    const { elsewhere } = this.#executor;
-    if (!elsewhere?.serves(attempt)) return this.#send(attempt); // B2
-    if (this.#queue.size === 0 && elsewhere.hasRoomFor(attempt)) return this.#send(attempt);
+    const place = this.#executor.elsewhere?.(attempt);
+    if (!place || (this.#queue.size === 0 && place.hasRoom)) return this.#send(attempt); // B2
     this.#queue.push(attempt.executionId, attempt);
     this.#drain();
   }
@@ -40,16 +39,16 @@ export class Backlog {
   }
 
   #drain(): void {
-    const { elsewhere } = this.#executor;
-    if (this.#isWaiting || !elsewhere) return;
+    if (this.#isWaiting) return;
     for (let next = this.#queue.take(); next !== undefined; next = this.#queue.take()) {
-      if (elsewhere.hasRoomFor(next)) {
+      const place = this.#executor.elsewhere?.(next);
+      if (!place || place.hasRoom) {
         this.#send(next);
         continue;
       }
       this.#queue.putBack(next.executionId, next);
       this.#isWaiting = true;
-      elsewhere.whenRoomFor(next, () => {
+      place.whenRoom(() => {
         this.#isWaiting = false;
         this.#drain();
       });

@@ -58,26 +58,23 @@ export interface Effect<TIn = unknown, TOut = unknown> {
   execute(input: TIn, ctx: EffectContext): TOut | Promise<TOut>;
 }
 
-/** An effect that runs somewhere else, where there may be no room for it just now. */
-export interface RemoteEffect extends Effect {
+/** Somewhere else than the thread of an execution, where there may be no room just now. */
+export interface Elsewhere {
   readonly hasRoom: boolean;
   /** Calls back once, when there may be room. */
   whenRoom(retry: () => void): void;
-  /** Keeps room for a call that is about to go through the ring. */
-  claim(): Claim;
+}
+
+/** An effect that runs somewhere else. */
+export interface RemoteEffect extends Effect, Elsewhere {
+  /** Keeps room for a call that is about to go through the ring. Returns the way to give it back; to do so twice is harmless. */
+  reserve(): () => void;
   executeWithin(input: unknown, ctx: EffectContext, terms: RemoteTerms): Promise<unknown>;
 }
 
-/** Room that is kept for one call until it gets there. */
-export interface Claim {
-  /** The call is there, and counts by itself. */
-  arrived(): void;
-  /** The attempt is over, whether its call ever got there or not. */
-  over(): void;
-}
-
 export interface RemoteTerms {
-  readonly claim?: Claim;
+  /** Gives back the room that was kept for this call, now that it is there. */
+  readonly release?: () => void;
   /** Counted from when it begins to run there. */
   readonly timeoutMs: number | undefined;
   /** Whether it may be begun again after it was begun and its outcome lost. */

@@ -2,7 +2,7 @@
 // throws at an actor and settles every dispatch exactly once.
 
 import type { ExecutableTask, Wire } from "../kernel/index.js";
-import type { EffectContext } from "./effect.js";
+import type { EffectContext, Elsewhere } from "./effect.js";
 
 /** One attempt of one step, ready to run, its request being durable; also the context its effect is given. */
 export interface Invocation extends EffectContext {
@@ -35,15 +35,9 @@ export interface EffectExecutor {
   /** Whether the task may run again when it is not known whether it has run. Absent: what the task says, or else yes. */
   mayRepeat?(task: ExecutableTask): boolean;
   dispatch(invocation: Invocation, settle: (outcome: Outcome) => void): void;
-  /** For executors that run some effects elsewhere, where there is not always room. */
-  readonly elsewhere?: Elsewhere;
-}
-
-/** What an executor asks to be held back keeps its place in the log, where its request is durable, and takes no memory. */
-export interface Elsewhere {
-  serves(invocation: Invocation): boolean;
-  /** Whether one that is served there may be dispatched now. */
-  hasRoomFor(invocation: Invocation): boolean;
-  /** Calls back once, when there may be room for one that there was none for. */
-  whenRoomFor(invocation: Invocation, retry: () => void): void;
+  /**
+   * Where the invocation is served, if that is not this thread. What there is no room for keeps its place in the log, where
+   * its request is durable, and takes no memory.
+   */
+  elsewhere?(invocation: Invocation): Elsewhere | undefined;
 }

@@ -6,7 +6,6 @@ export {
 export { GrantTable } from "./authority/grant-table.js";
 export { PolicyAuthorizer, type PolicyAuthorizerOptions } from "./authority/policy-authorizer.js";
 export {
-  type Claim,
   type Effect,
   type EffectContext,
   type EffectKind,

@@ -28,9 +28,9 @@ import {
   VALUE_LIMITS,
   type ValueLimits,
 } from "../kernel/index.js";
-import { type Claim, type EffectContext, isRemote, type Principal, type RemoteEffect } from "./effect.js";
+import { type EffectContext, isRemote, type Principal, type RemoteEffect } from "./effect.js";
 import { type EffectRuntime, effectUnknown } from "./effect-runtime.js";
-import type { EffectExecutor, Elsewhere, Invocation, Outcome } from "./executor.js";
+import type { EffectExecutor, Invocation, Outcome } from "./executor.js";
 import { retryHintOf } from "./retry-hint.js";
 import { RetryLater } from "./retry-later.js";
 
@@ -50,13 +50,13 @@ export class InlineExecutor implements EffectExecutor {
 
   dispatch(invocation: Invocation, settle: (outcome: Outcome) => void): void {
     const { timeoutMs } = invocation.task;
-    const claim = this.#remoteOf(invocation)?.claim();
-    if (claim) {
+    const release = this.elsewhere(invocation)?.reserve();
+    if (release) {
       const settleThere = (outcome: Outcome): void => {
-        claim.over();
+        release(); // its call may never have got there
         settle(outcome);
       };
-      this.#attempt(invocation, invocation, settleThere, claim);
+      this.#attempt(invocation, invocation, settleThere, release);
     } else if (timeoutMs !== undefined) this.#dispatchTimed(invocation, timeoutMs, settle);
     else this.#attempt(invocation, invocation, settle);
   }
@@ -65,13 +65,7 @@ export class InlineExecutor implements EffectExecutor {
     return idempotent ?? (handler ? undefined : this.#effects.find(toolId)?.idempotent) ?? true;
   }
 
-  readonly elsewhere: Elsewhere = {
-    serves: (invocation) => this.#remoteOf(invocation) !== undefined,
-    hasRoomFor: (invocation) => this.#remoteOf(invocation)?.hasRoom ?? true,
-    whenRoomFor: (invocation, retry) => this.#remoteOf(invocation)?.whenRoom(retry),
-  };
-
-  #remoteOf({ task, toolId }: Invocation): RemoteEffect | undefined {
+  elsewhere({ task, toolId }: Invocation): RemoteEffect | undefined {
     if (task.handler) return undefined;
     const effect = this.#effects.find(toolId);
     return isRemote(effect) ? effect : undefined;
@@ -106,10 +100,10 @@ export class InlineExecutor implements EffectExecutor {
     invocation: Invocation,
     context: EffectContext,
     settle: (outcome: Outcome) => void,
-    claim?: Claim,
+    release?: () => void,
   ): void {
     try {
-      const result = this.#call(invocation, context, claim);
+      const result = this.#call(invocation, context, release);
       if (isThenable(result)) {
         // A promise of somebody else's making may call back more than once. (X1)
         const promise = result instanceof Promise ? result : Promise.resolve(result);
@@ -123,7 +117,7 @@ export class InlineExecutor implements EffectExecutor {
     }
   }
 
-  #call(invocation: Invocation, context: EffectContext, claim: Claim | undefined): unknown {
+  #call(invocation: Invocation, context: EffectContext, release: (() => void) | undefined): unknown {
     const { task } = invocation;
     const input = fromWire(invocation.input);
     const { handler } = task;
@@ -139,7 +133,7 @@ export class InlineExecutor implements EffectExecutor {
         ? effect.executeWithin(value, context, {
             timeoutMs: task.timeoutMs,
             mayRepeat: this.mayRepeat(task),
-            ...(claim && { claim }),
+            ...(release && { release }),
           })
         : effect.execute(value, context),
     );
@@ -162,12 +156,7 @@ export class InlineExecutor implements EffectExecutor {
     if (hasCode(cause, "EFFECT_WORKER_LOST") && !this.mayRepeat(invocation.task))
       return { kind: "inDoubt", error: failureToWire(cause) };
     if (error instanceof RetryLater)
-      return {
-        kind: "failed",
-        error: failureToWire(error.failure),
-        retryable: true,
-        retryInMs: error.delayMs,
-      };
+      return { kind: "failed", error: failureToWire(cause), retryable: true, retryInMs: error.delayMs };
     const { retryable = true, retryAfterMs } = retryHintOf(error, this.#clock.now());
     return { kind: "failed", error: failureToWire(error), retryable, retryAfterMs };
   }

@@ -10,7 +10,6 @@
 //     One that middleware makes beyond that waits for room instead of failing.
 
 import {
-  type Claim,
   type Effect,
   type EffectContext,
   type EffectKind,
@@ -36,9 +35,6 @@ export class PooledEffects {
   readonly #options: EffectPoolOptions;
   readonly #registered = new Map<string, Effect>();
   #pool: EffectPool | undefined;
-  /** Calls that were dispatched and are still on their way through the ring. */
-  #claims = 0;
-  #waiting: (() => void)[] = [];
 
   constructor(effects: EffectRuntime, options: EffectPoolOptions) {
     this.#effects = effects;
@@ -49,38 +45,6 @@ export class PooledEffects {
   get pool(): EffectPool {
     invariant(this.#pool, "F2", "an effect of the pool was called before the pool was open");
     return this.#pool;
-  }
-
-  /** F3 */
-  get hasRoom(): boolean {
-    return this.pool.room > this.#claims;
-  }
-
-  whenRoom(retry: () => void): void {
-    this.#waiting.push(retry);
-  }
-
-  claim(): Claim {
-    this.#claims++;
-    let isOnItsWay = true;
-    const arrived = (): void => {
-      if (isOnItsWay) this.#claims--;
-      isOnItsWay = false;
-    };
-    return {
-      arrived,
-      over: () => {
-        arrived();
-        this.#tellRoom();
-      },
-    };
-  }
-
-  #tellRoom(): void {
-    if (this.#waiting.length === 0 || !this.hasRoom) return;
-    const waiting = this.#waiting;
-    this.#waiting = [];
-    for (const retry of waiting) retry();
   }
 
   /** Opens the pool and registers its effects; when anything is wrong it leaves no thread behind and may be tried again. */
@@ -112,12 +76,10 @@ export class PooledEffects {
   /** @throws CONFIG_INVALID, naming the option */
   tune(limits: TuneOptions): void {
     this.pool.tune(limits);
-    this.#tellRoom();
   }
 
   async close(deadlineMs: number): Promise<void> {
     await this.#pool?.close({ deadlineMs });
-    for (const retry of this.#waiting.splice(0)) retry(); // there is nothing to wait for any more
   }
 
   #register(description: EffectDescription, here: Effect | undefined): void {
@@ -166,15 +128,18 @@ class PooledEffect implements RemoteEffect {
   }
 
   get hasRoom(): boolean {
-    return this.#home.hasRoom;
+    return this.#home.pool.hasRoom;
   }
 
   whenRoom(retry: () => void): void {
-    this.#home.whenRoom(retry);
+    const stop = this.#home.pool.onRoom(() => {
+      stop();
+      retry();
+    });
   }
 
-  claim(): Claim {
-    return this.#home.claim();
+  reserve(): () => void {
+    return this.#home.pool.reserve();
   }
 
   execute(input: unknown, ctx: EffectContext): Promise<unknown> {
@@ -184,12 +149,12 @@ class PooledEffect implements RemoteEffect {
   async executeWithin(
     input: unknown,
     ctx: EffectContext,
-    { timeoutMs, mayRepeat, claim }: RemoteTerms,
+    { timeoutMs, mayRepeat, release }: RemoteTerms,
   ): Promise<unknown> {
     const { pool } = this.#home;
-    claim?.arrived();
-    while (pool.room <= 0) {
-      await new Promise<void>((resolve) => this.#home.whenRoom(resolve)); // F3
+    release?.();
+    while (!pool.hasRoom) {
+      await new Promise<void>((resolve) => this.whenRoom(resolve)); // F3
       ctx.signal.throwIfAborted();
     }
     return pool.call({

@@ -9,11 +9,8 @@ function place(room: number) {
   let retries: (() => void)[] = [];
   const executor: EffectExecutor = {
     dispatch: () => {},
-    elsewhere: {
-      serves: ({ toolId }) => toolId === "pool",
-      hasRoomFor: () => room > 0,
-      whenRoomFor: (_attempt, retry) => void retries.push(retry),
-    },
+    elsewhere: ({ toolId }) =>
+      toolId === "pool" ? { hasRoom: room > 0, whenRoom: (retry) => void retries.push(retry) } : undefined,
   };
   const backlog = new Backlog(executor, ({ executionId, stepId, toolId }) => {
     if (toolId === "pool") room--;

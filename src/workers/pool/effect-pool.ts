@@ -86,6 +86,8 @@ export class EffectPool {
   #effects: ReadonlyMap<string, EffectDescription> = new Map();
   /** Calls accepted and not over. */
   #inside = 0;
+  /** Calls that room is kept for. */
+  #reserved = 0;
   #wasFull = false;
   #failures = 0;
   #whenEmpty: (() => void) | undefined;
@@ -133,14 +135,21 @@ export class EffectPool {
 
   /** E2: whether a call would be accepted now. */
   get hasRoom(): boolean {
-    return this.room > 0;
+    const { maxThreads, callsPerThread, maxQueue, maxQueueBytes } = this.#limits;
+    if (this.#waiting.bytes >= maxQueueBytes) return false;
+    return this.#inside + this.#reserved < maxThreads * callsPerThread + maxQueue;
   }
 
-  /** How many calls more would be accepted now. Less than none when the limits were lowered. */
-  get room(): number {
-    const { maxThreads, callsPerThread, maxQueue, maxQueueBytes } = this.#limits;
-    if (this.#waiting.bytes >= maxQueueBytes) return 0;
-    return maxThreads * callsPerThread + maxQueue - this.#inside;
+  /** Keeps room for a call that is on its way here. Returns the way to give it back, when the call is made or will not be. */
+  reserve(): () => void {
+    this.#reserved += 1;
+    let isKept = true;
+    return () => {
+      if (!isKept) return;
+      isKept = false;
+      this.#reserved -= 1;
+      if (this.#wasFull) this.#dispatcher.plan();
+    };
   }
 
   /**
@@ -149,6 +158,7 @@ export class EffectPool {
    */
   onRoom(listener: () => void): () => void {
     this.#roomListeners.add(listener);
+    this.#wasFull ||= !this.hasRoom;
     return () => void this.#roomListeners.delete(listener);
   }
 
@@ -255,6 +265,7 @@ export class EffectPool {
     }
     await this.#emptyWithin(CLEAN_UP_MS);
     this.#dispatcher.stop();
+    for (const listener of Array.from(this.#roomListeners)) contain(listener); // there is nothing to wait for any more
     this.#roomListeners.clear();
     await this.#crew.end();
   }
