@@ -109,6 +109,8 @@ export class Crew {
   async end(): Promise<void> {
     this.#isEnding = true;
     clearTimeout(this.#idleTimer);
+    // Piscina replaces a thread when it hears of its end, which may be after it has destroyed all that there were.
+    this.#piscina.options.minThreads = 0;
     for (const lane of this.lanes) if (lane.phase === "opening") this.kill(lane);
     this.#noteThreads();
     await this.#piscina.destroy();
