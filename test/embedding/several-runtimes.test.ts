@@ -17,9 +17,20 @@ const counted = flow("counted", (ctx, input) =>
 
 async function run(name: string, options: ChildOptions): Promise<Child> {
   const child = startChild(new URL(`./programs/${name}`, import.meta.url), options);
-  const { code, signal, stderr } = await within(child.ended, `${name} ends by itself`, 25_000);
-  expect({ code, signal, stderr }).toEqual({ code: 0, signal: null, stderr: "" });
+  expect(await endOf(child)).toEqual({ code: 0, signal: null, stderr: "" });
   return child;
+}
+
+function endOf(child: Child) {
+  return within(child.ended, "the program ends by itself", 25_000);
+}
+
+/**
+ * About one termination in a thousand meets lmdb-js between two instructions of a native call that cannot be refused any
+ * more, and the process aborts (docs/workers.md). That is one more death to go on after.
+ */
+function isAbortInNativeCall({ signal, stderr }: Awaited<Child["ended"]>): boolean {
+  return signal === "SIGABRT" && stderr.includes("ThrowAsJavaScriptException napi_throw");
 }
 
 describe("C-EMB-02: in one process", () => {
@@ -105,9 +116,14 @@ describe("C-EMB-02: in one process", () => {
 
 describe("C-EMB-02: in another setting", () => {
   it("a worker thread hosts it, is terminated half-way over and over, and nothing is lost", {
-    timeout: 40_000,
+    timeout: 80_000,
   }, async () => {
-    const { lines } = await run("worker-host.mjs", { args: [temporaryDirectory()] });
+    const args = [temporaryDirectory()];
+    const first = startChild(new URL("./programs/worker-host.mjs", import.meta.url), { args });
+    const end = await endOf(first);
+    const isOver = !isAbortInNativeCall(end);
+    if (isOver) expect(end).toEqual({ code: 0, signal: null, stderr: "" });
+    const { lines } = isOver ? first : await run("worker-host.mjs", { args });
     const results = JSON.parse(lines[0]!) as unknown[];
     expect(results.filter((result) => result === 45).length).toBeGreaterThanOrEqual(2);
     expect(new Set(results.slice(-2))).toEqual(new Set([45, "refused PARTITION_LOCKED"]));
