@@ -54,6 +54,8 @@ export {
   EffectRuntime,
   fail,
   GrantTable,
+  hasTainted,
+  isTainted,
   type KillRecord,
   type KillScope,
   KillSwitch,
@@ -63,8 +65,12 @@ export {
   type PolicyAuthorizerOptions,
   type Principal,
   type PrincipalFacts,
+  type Tainted,
   ToolEffect,
   type TransientOptions,
+  tainted,
+  taintOrigin,
+  unwrapTainted,
 } from "./effects/index.js";
 // Writing flows
 // Reading the log

@@ -28,4 +28,12 @@ export { type KillRecord, type KillScope, KillSwitch } from "./kill-switch.js";
 export { retryHintOf } from "./retry-hint.js";
 export { RetryLater } from "./retry-later.js";
 export { type RingParts, ring } from "./ring.js";
+export {
+  hasTainted,
+  isTainted,
+  type Tainted,
+  tainted,
+  taintOrigin,
+  unwrapTainted,
+} from "./taint.js";
 export type { TransientOptions } from "./transient-context.js";
