@@ -65,6 +65,8 @@ export {
   type PolicyAuthorizerOptions,
   type Principal,
   type PrincipalFacts,
+  type RingCheck,
+  type RingLayer,
   type Tainted,
   ToolEffect,
   type TransientOptions,

@@ -8,6 +8,7 @@ import { oneStep } from "./one-step.js";
 import { ownIds } from "./own-ids.js";
 import { poolLatency } from "./pool-latency.js";
 import { poolThroughput } from "./pool-throughput.js";
+import { ring } from "./ring.js";
 import { schemas } from "./schemas.js";
 import { tenSteps } from "./ten-steps.js";
 import { threads } from "./threads.js";
@@ -20,6 +21,7 @@ export const questions: readonly Question[] = [
   ...coldResume,
   ownIds,
   schemas,
+  ...ring,
   ...poolThroughput,
   ...poolLatency,
   ...threads,

@@ -1,7 +1,14 @@
 // Heddle: the runtime, used as its users use it.
 
 import { join } from "node:path";
-import { defineConfig, type HeddleApp, lmdbStorage, type RegisteredFlow } from "heddle";
+import {
+  defineConfig,
+  type HeddleApp,
+  type HeddleConfig,
+  lmdbStorage,
+  type Principal,
+  type RegisteredFlow,
+} from "heddle";
 import {
   type Order,
   orderOf,
@@ -21,20 +28,28 @@ export interface HeddleOptions {
   readonly schemas?: Schemas;
   /** Ids of the caller's own. Without it heddle makes them. */
   readonly idOf?: (n: number) => string;
+  /** What stands around every effect, and for whom executions are started. Default: nothing, nobody. */
+  readonly ring?: Ring;
+}
+
+export interface Ring extends Pick<HeddleConfig, "security" | "execution"> {
+  readonly principal: Principal;
 }
 
 /** Executions of so many steps, one after the other. */
-export function heddle({ steps, sync, name = "heddle", schemas = checked, idOf }: HeddleOptions): Side {
+export function heddle({ steps, sync, name = "heddle", schemas = checked, idOf, ring }: HeddleOptions): Side {
   const flow = chainFlow(steps, schemas);
+  const optionsOf = (n: number) =>
+    (idOf || ring) && { ...(idOf && { executionId: idOf(n) }), ...(ring && { principal: ring.principal }) };
   return {
     name,
     async open(directory) {
-      const app = await openApp(directory, sync, flow);
+      const app = await openApp(directory, sync, flow, ring);
       const ids: string[] = [];
       return {
         place: placeOf(directory),
         async run(n) {
-          const handle = await app.runtime.start(flow, orderOf(n), idOf && { executionId: idOf(n) });
+          const handle = await app.runtime.start(flow, orderOf(n), optionsOf(n));
           ids[n] = handle.executionId;
           return handle.result();
         },
@@ -72,8 +87,14 @@ async function openApp(
   directory: string,
   sync: Sync,
   flow: RegisteredFlow<Order, Receipt>,
+  { security, execution }: Partial<Ring> = {},
 ): Promise<HeddleApp> {
-  const app = defineConfig({ storage: lmdbStorage({ dir: directory, sync }), flows: [flow] });
+  const app = defineConfig({
+    storage: lmdbStorage({ dir: directory, sync }),
+    flows: [flow],
+    ...(security && { security }),
+    ...(execution && { execution }),
+  });
   await app.start();
   return app;
 }

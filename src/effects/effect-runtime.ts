@@ -1,15 +1,17 @@
-// EffectRuntime: the registry of effects and the ring of middleware around them, outermost first.
+// EffectRuntime: the registry of effects, and the ring around them.
 
 import { checkId, EffectModeViolationError, HeddleError } from "../kernel/index.js";
-import type { Effect, EffectContext, EffectMiddleware } from "./effect.js";
+import type { Effect, EffectContext } from "./effect.js";
+import { type Innermost, type Passage, passageThrough, type RingLayer } from "./layer.js";
 import { TransientContext, type TransientOptions } from "./transient-context.js";
 
 export class EffectRuntime {
   readonly #effects = new Map<string, Effect>();
-  readonly #middleware: readonly EffectMiddleware[];
+  readonly #passage: Passage | undefined;
 
-  constructor(middleware: readonly EffectMiddleware[] = []) {
-    this.#middleware = middleware;
+  /** @param layers what stands around every effect, outermost first: middleware, or the list of `ring()` */
+  constructor(layers: readonly RingLayer[] = []) {
+    this.#passage = passageThrough(layers);
   }
 
   /** Makes an effect runnable under `id`. The same effect may be registered again; another one is a conflict. */
@@ -53,30 +55,19 @@ export class EffectRuntime {
       if (!effect) throw effectUnknown(`Effect ${id} is not registered`, id);
       if (effect.mode === "journaled") throw new EffectModeViolationError(id, "journaled");
       const context = new TransientContext(id, effect.kind, options);
-      if (this.#middleware.length === 0)
-        return promised(effect.execute(input, context) as TOut | Promise<TOut>);
-      return this.#wrapped(0, context, input, (value) => effect.execute(value, context)) as Promise<TOut>;
+      const passage = this.#passage;
+      if (!passage) return promised(effect.execute(input, context) as TOut | Promise<TOut>);
+      return promised(
+        passage(context, input, (value) => effect.execute(value, context)) as TOut | Promise<TOut>,
+      );
     } catch (error) {
       return failed(error);
     }
   }
 
-  /** Runs `innermost` under the ring. Without middleware this is a plain call. */
-  run(ctx: EffectContext, input: unknown, innermost: (input: unknown) => unknown): unknown {
-    return this.#middleware.length === 0 ? innermost(input) : this.#wrapped(0, ctx, input, innermost);
-  }
-
-  async #wrapped(
-    depth: number,
-    ctx: EffectContext,
-    input: unknown,
-    innermost: (input: unknown) => unknown,
-  ): Promise<unknown> {
-    const layer = this.#middleware[depth];
-    if (!layer) return innermost(input);
-    return layer(ctx, input, (...changed) =>
-      this.#wrapped(depth + 1, ctx, changed.length > 0 ? changed[0] : input, innermost),
-    );
+  /** Runs `innermost` under the ring. Without one this is a plain call. */
+  run(ctx: EffectContext, input: unknown, innermost: Innermost): unknown {
+    return this.#passage ? this.#passage(ctx, input, innermost) : innermost(input);
   }
 }
 

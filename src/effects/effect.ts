@@ -124,8 +124,10 @@ export function fail(channel: string, payload: unknown): never {
 }
 
 /**
- * Wraps every journaled effect. Runs when the effect runs, never on replay. Call `next` at most once for each attempt you
- * mean to make, and return what it gives or something else to record.
+ * Wraps every effect. Runs when the effect runs, never on replay. Call `next` once, and again only after it has failed;
+ * return what it gives or something else to record. Without `next` the effect does not run.
+ *
+ * `next` throws NEXT_MISUSED when the call before has not failed, or when the attempt is over.
  */
 export type EffectMiddleware = (
   ctx: EffectContext,

@@ -25,6 +25,7 @@ export type { EffectExecutor, Invocation, Outcome } from "./executor.js";
 export { FairQueue } from "./fair-queue.js";
 export { InlineExecutor } from "./inline-executor.js";
 export { type KillRecord, type KillScope, KillSwitch } from "./kill-switch.js";
+export type { RingCheck, RingLayer } from "./layer.js";
 export { retryHintOf } from "./retry-hint.js";
 export { RetryLater } from "./retry-later.js";
 export { type RingParts, ring } from "./ring.js";

@@ -5,6 +5,7 @@
 //     something that cannot be recorded.
 // X2  A timeout counts from the start of the attempt and aborts its signal; a result that comes later is dropped. A remote
 //     effect starts when it starts there, and is timed there.
+// X3  Nothing begins for an attempt that is over, whatever a middleware does then.
 
 import {
   afterLong,
@@ -28,9 +29,17 @@ import {
   VALUE_LIMITS,
   type ValueLimits,
 } from "../kernel/index.js";
-import { type EffectContext, isRemote, type Principal, type RemoteEffect } from "./effect.js";
+import {
+  type Effect,
+  type EffectContext,
+  isRemote,
+  type Principal,
+  type RemoteEffect,
+  type RemoteTerms,
+} from "./effect.js";
 import { type EffectRuntime, effectUnknown } from "./effect-runtime.js";
 import type { EffectExecutor, Invocation, Outcome } from "./executor.js";
+import { calledLate } from "./layer.js";
 import { retryHintOf } from "./retry-hint.js";
 import { RetryLater } from "./retry-later.js";
 
@@ -50,15 +59,13 @@ export class InlineExecutor implements EffectExecutor {
 
   dispatch(invocation: Invocation, settle: (outcome: Outcome) => void): void {
     const { timeoutMs } = invocation.task;
+    const ending = new Ending(settle);
     const release = this.elsewhere(invocation)?.reserve();
     if (release) {
-      const settleThere = (outcome: Outcome): void => {
-        release(); // its call may never have got there
-        settle(outcome);
-      };
-      this.#attempt(invocation, invocation, settleThere, release);
-    } else if (timeoutMs !== undefined) this.#dispatchTimed(invocation, timeoutMs, settle);
-    else this.#attempt(invocation, invocation, settle);
+      ending.whenOver = release; // its call may never have got there
+      this.#attempt(invocation, invocation, ending, release);
+    } else if (timeoutMs !== undefined) this.#dispatchTimed(invocation, timeoutMs, ending);
+    else this.#attempt(invocation, invocation, ending);
   }
 
   mayRepeat({ id, toolId = id, handler, idempotent }: ExecutableTask): boolean {
@@ -71,15 +78,8 @@ export class InlineExecutor implements EffectExecutor {
     return isRemote(effect) ? effect : undefined;
   }
 
-  #dispatchTimed(invocation: Invocation, timeoutMs: number, settle: (outcome: Outcome) => void): void {
+  #dispatchTimed(invocation: Invocation, timeoutMs: number, ending: Ending): void {
     const controller = new AbortController();
-    let settled = false;
-    const settleOnce = (outcome: Outcome): void => {
-      if (settled) return;
-      settled = true;
-      cancelTimer();
-      settle(outcome);
-    };
     const cancelTimer = afterLong(this.#clock, timeoutMs, () => {
       const error = new HeddleError(
         "EFFECT_TIMED_OUT",
@@ -89,54 +89,60 @@ export class InlineExecutor implements EffectExecutor {
         },
       );
       controller.abort(error);
-      settleOnce({ kind: "failed", error: failureToWire(error), retryable: true });
+      ending.settle({ kind: "failed", error: failureToWire(error), retryable: true });
     });
+    ending.whenOver = cancelTimer;
     // An attempt that was called off needs no deadline, and its timer must not keep a closed host alive.
     invocation.signal.addEventListener("abort", cancelTimer, { once: true });
-    this.#attempt(invocation, new TimedContext(invocation, controller.signal), settleOnce);
+    this.#attempt(invocation, new TimedContext(invocation, controller.signal), ending);
   }
 
-  #attempt(
-    invocation: Invocation,
-    context: EffectContext,
-    settle: (outcome: Outcome) => void,
-    release?: () => void,
-  ): void {
+  #attempt(invocation: Invocation, context: EffectContext, ending: Ending, release?: () => void): void {
     try {
-      const result = this.#call(invocation, context, release);
+      const result = this.#call(invocation, context, ending, release);
       if (isThenable(result)) {
         // A promise of somebody else's making may call back more than once. (X1)
         const promise = result instanceof Promise ? result : Promise.resolve(result);
         promise.then(
-          (value) => settle(this.#completed(invocation, value)),
-          (error: unknown) => settle(this.#failed(invocation, error)),
+          (value) => ending.settle(this.#completed(invocation, value)),
+          (error: unknown) => ending.settle(this.#failed(invocation, error)),
         );
-      } else settle(this.#completed(invocation, result));
+      } else ending.settle(this.#completed(invocation, result));
     } catch (error) {
-      settle(this.#failed(invocation, error));
+      ending.settle(this.#failed(invocation, error));
     }
   }
 
-  #call(invocation: Invocation, context: EffectContext, release: (() => void) | undefined): unknown {
-    const { task } = invocation;
+  #call(
+    invocation: Invocation,
+    context: EffectContext,
+    ending: Ending,
+    release: (() => void) | undefined,
+  ): unknown {
+    const { handler } = invocation.task;
     const input = fromWire(invocation.input);
-    const { handler } = task;
-    if (handler) return this.#effects.run(context, input, (value) => handler(value, context));
-    const { toolId } = invocation;
+    const effect = handler ? undefined : this.#effectOf(invocation);
+    const innermost = (value: unknown): unknown => {
+      if (ending.isOver) throw calledLate(context); // X3
+      if (!effect) return handler?.(value, context);
+      return isRemote(effect)
+        ? effect.executeWithin(value, context, this.#termsOf(invocation.task, release))
+        : effect.execute(value, context);
+    };
+    return this.#effects.run(context, input, innermost);
+  }
+
+  #effectOf({ task, toolId }: Invocation): Effect {
     const effect = this.#effects.find(toolId);
     if (!effect) {
       throw effectUnknown(`Step ${task.id} has no handler, and no effect is registered as ${toolId}`, toolId);
     }
     if (effect.mode === "ambient") throw new EffectModeViolationError(toolId, "ambient");
-    return this.#effects.run(context, input, (value) =>
-      isRemote(effect)
-        ? effect.executeWithin(value, context, {
-            timeoutMs: task.timeoutMs,
-            mayRepeat: this.mayRepeat(task),
-            ...(release && { release }),
-          })
-        : effect.execute(value, context),
-    );
+    return effect;
+  }
+
+  #termsOf(task: ExecutableTask, release: (() => void) | undefined): RemoteTerms {
+    return { timeoutMs: task.timeoutMs, mayRepeat: this.mayRepeat(task), ...(release && { release }) };
   }
 
   #completed(invocation: Invocation, value: unknown): Outcome {
@@ -184,6 +190,26 @@ export class InlineExecutor implements EffectExecutor {
       );
       return { kind: "failed", error: failureToWire(error), retryable: false };
     }
+  }
+}
+
+/** How an attempt comes out. (X1) */
+class Ending {
+  isOver = false;
+  /** Called once, before the outcome is handed over. */
+  whenOver: (() => void) | undefined;
+  readonly #settle: (outcome: Outcome) => void;
+
+  constructor(settle: (outcome: Outcome) => void) {
+    this.#settle = settle;
+  }
+
+  /** Does nothing when there is an outcome already. */
+  settle(outcome: Outcome): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    this.whenOver?.();
+    this.#settle(outcome);
   }
 }
 

@@ -2,7 +2,7 @@
 // ended: their steps fail, and a flow may catch that, or be started again.
 
 import { HeddleError } from "../kernel/index.js";
-import type { EffectMiddleware } from "./effect.js";
+import type { RingCheck } from "./layer.js";
 
 /** What a switch covers. */
 export type KillScope =
@@ -43,20 +43,17 @@ export class KillSwitch {
   }
 }
 
-/** @throws EFFECT_STOPPED */
-export function stopWhenKilled(killSwitch: KillSwitch): EffectMiddleware {
-  return (ctx, _input, next) => {
-    const { principal } = ctx;
-    const stopped = killSwitch.reasonFor(
-      ctx.workflowId,
-      typeof principal === "object" ? principal.tenant : undefined,
-    );
-    if (!stopped) return next();
-    const { kind } = stopped.scope;
-    const message = `Effect ${ctx.toolId} was stopped by the kill switch of the ${kind}: ${stopped.reason}.`;
-    return Promise.reject(
-      new HeddleError("EFFECT_STOPPED", message, { details: { toolId: ctx.toolId, scope: kind } }),
-    );
+/** The ring's layer: throws EFFECT_STOPPED. */
+export function stopWhenKilled(killSwitch: KillSwitch): RingCheck {
+  return {
+    check({ principal, workflowId, toolId }) {
+      const tenant = typeof principal === "object" ? principal.tenant : undefined;
+      const stopped = killSwitch.reasonFor(workflowId, tenant);
+      if (!stopped) return;
+      const { kind } = stopped.scope;
+      const message = `Effect ${toolId} was stopped by the kill switch of the ${kind}: ${stopped.reason}.`;
+      throw new HeddleError("EFFECT_STOPPED", message, { details: { toolId, scope: kind } });
+    },
   };
 }
 

@@ -9,6 +9,7 @@ import { authorize, type CapabilityAuthorizer } from "./authority/authorizer.js"
 import { PolicyAuthorizer } from "./authority/policy-authorizer.js";
 import type { EffectMiddleware } from "./effect.js";
 import { type KillSwitch, stopWhenKilled } from "./kill-switch.js";
+import type { RingLayer } from "./layer.js";
 
 export interface RingParts {
   readonly killSwitch?: KillSwitch | undefined;
@@ -22,7 +23,7 @@ export interface RingParts {
 }
 
 /** Only the layers there is a use for: an empty ring costs nothing. */
-export function ring(parts: RingParts): readonly EffectMiddleware[] {
+export function ring(parts: RingParts): readonly RingLayer[] {
   const authorizer = authorizerOf(parts);
   return [
     ...(parts.killSwitch ? [stopWhenKilled(parts.killSwitch)] : []),

@@ -64,6 +64,10 @@ export const ERROR_CODES = {
     meaning:
       "an ambient effect inside an execution, or a journaled one outside: the message names the other door",
   },
+  NEXT_MISUSED: {
+    retryable: false,
+    meaning: "a middleware called next() twice, or after its attempt was over; the effect may have run",
+  },
   EFFECT_TIMED_OUT: { retryable: true, meaning: "an attempt ran longer than its timeoutMs" },
   STEP_NOT_IN_DOUBT: { retryable: false, meaning: "a verdict for a step that waits for none" },
   EFFECT_WORKER_LOST: {

@@ -56,6 +56,7 @@ describe("error codes", () => {
         "ID_INVALID",
         "INPUT_INVALID",
         "INVARIANT_BROKEN",
+        "NEXT_MISUSED",
         "OUTPUT_INVALID",
         "OVERLOADED",
         "PARTITION_LOCKED",

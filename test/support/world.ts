@@ -11,7 +11,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { onTestFinished } from "vitest";
 import { z } from "zod";
 import { type ExecutionHandle, ExecutionRuntime, type RuntimeOptions } from "../../src/actors/index.js";
-import { type EffectMiddleware, EffectRuntime } from "../../src/effects/index.js";
+import { EffectRuntime, type RingLayer } from "../../src/effects/index.js";
 import {
   defineFlow,
   type EventEnvelope,
@@ -59,7 +59,7 @@ export interface ProcessOptions
   readonly crash?: CrashPlan;
   readonly pace?: Pace;
   readonly failAt?: number;
-  readonly middleware?: readonly EffectMiddleware[];
+  readonly middleware?: readonly RingLayer[];
 }
 
 /** More moves of time than any scenario has reason for: a runaway re-arm is a failure, not a hang. */

@@ -1,8 +1,9 @@
 // Authority: whether an effect may run for whom. Asked before the effect, each time it would run; a denial is the step's
 // recorded failure, so a replay never asks again.
 
-import { type Grant, HeddleError } from "../../kernel/index.js";
-import type { EffectContext, EffectMiddleware, Principal } from "../effect.js";
+import { type Grant, HeddleError, isThenable } from "../../kernel/index.js";
+import type { EffectContext, Principal } from "../effect.js";
+import type { RingCheck } from "../layer.js";
 
 /** What an authorizer is asked. */
 export interface CapabilityRequest {
@@ -33,39 +34,51 @@ export function covers(grant: Grant, effectId: string, resource: string | undefi
 }
 
 /**
- * The ring's layer. Fails closed: an authorizer that throws, or answers with anything but a verdict, denies.
- *
- * @throws EFFECT_DENIED
+ * The ring's layer: throws EFFECT_DENIED. Fails closed: an authorizer that throws, or answers with anything but a verdict,
+ * denies.
  */
-export function authorize(authorizer: CapabilityAuthorizer): EffectMiddleware {
-  return async (ctx, input, next) => {
-    const verdict = await verdictOf(authorizer, ctx, input);
-    if (verdict.allowed === true) return next();
-    const { toolId, stepId } = ctx;
-    const why = verdict.reason === undefined ? "" : `: ${verdict.reason}`;
-    throw new HeddleError("EFFECT_DENIED", `Effect ${toolId} may not run in step ${stepId}${why}.`, {
-      details: { toolId, stepId },
-    });
+export function authorize(authorizer: CapabilityAuthorizer): RingCheck {
+  return {
+    check(ctx, input) {
+      const verdict = verdictOf(authorizer, ctx, input);
+      if (verdict instanceof Promise) return verdict.then((given) => admit(given, ctx));
+      return admit(verdict, ctx);
+    },
   };
 }
 
-async function verdictOf(
+function admit(verdict: CapabilityVerdict, { toolId, stepId }: EffectContext): void {
+  if (verdict.allowed === true) return;
+  const why = verdict.reason === undefined ? "" : `: ${verdict.reason}`;
+  throw new HeddleError("EFFECT_DENIED", `Effect ${toolId} may not run in step ${stepId}${why}.`, {
+    details: { toolId, stepId },
+  });
+}
+
+function verdictOf(
   authorizer: CapabilityAuthorizer,
   { toolId, executionId, workflowId, stepId, principal }: EffectContext,
   input: unknown,
-): Promise<CapabilityVerdict> {
+): CapabilityVerdict | Promise<CapabilityVerdict> {
   const resource = resourceOf(input);
   const request = { effectId: toolId, resource, executionId, workflowId, stepId, principal };
   try {
-    const verdict: unknown = await authorizer.authorize(request);
-    if (isVerdict(verdict)) return verdict;
-    return { allowed: false, reason: "the authorizer gave no verdict" };
+    const answer: unknown = authorizer.authorize(request);
+    return isThenable(answer) ? Promise.resolve(answer).then(readVerdict).catch(denial) : readVerdict(answer);
   } catch (error) {
-    return {
-      allowed: false,
-      reason: `the authorizer failed (${error instanceof Error ? error.name : "threw"})`,
-    };
+    return denial(error);
   }
+}
+
+function readVerdict(answer: unknown): CapabilityVerdict {
+  return isVerdict(answer) ? answer : { allowed: false, reason: "the authorizer gave no verdict" };
+}
+
+function denial(error: unknown): CapabilityVerdict {
+  return {
+    allowed: false,
+    reason: `the authorizer failed (${error instanceof Error ? error.name : "threw"})`,
+  };
 }
 
 function isVerdict(value: unknown): value is CapabilityVerdict {

@@ -1,0 +1,263 @@
+// Goal: whatever a middleware does to the attempt it stands around, that attempt alone comes out otherwise: typed, recorded,
+// and nobody else notices.
+// Method: one app on a real log. Each row's middleware is hostile to executions of its own name and leaves a thousand others
+// alone that run at the same time.
+
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { describe, expect, it } from "vitest";
+import type { EffectContext, EffectMiddleware } from "../../src/effects/index.js";
+import type { LoomApp } from "../../src/index.js";
+import {
+  flow,
+  type Latch,
+  latch,
+  openApp,
+  step,
+  temporaryDirectory,
+  unhandledRejections,
+  within,
+} from "../lifecycle/world.js";
+
+const HEALTHY = 1_000;
+const failure = new TypeError("of the middleware");
+class Gone extends Error {
+  override name = "Gone";
+}
+
+interface Row {
+  readonly what: string;
+  readonly hostile: EffectMiddleware;
+  /** What the execution fails with. */
+  readonly error?: object | string;
+  /** Or gives. */
+  readonly output?: unknown;
+  /** How often the effect ran. */
+  readonly ran: number;
+}
+
+const rows: readonly Row[] = [
+  {
+    what: "throws before it goes on",
+    hostile: async () => {
+      throw failure;
+    },
+    error: { name: "TypeError", message: "of the middleware" },
+    ran: 0,
+  },
+  {
+    what: "throws before it gives a promise",
+    hostile: () => {
+      throw failure;
+    },
+    error: { name: "TypeError", message: "of the middleware" },
+    ran: 0,
+  },
+  {
+    what: "throws after the effect",
+    hostile: async (_ctx, _input, next) => {
+      await next();
+      throw failure;
+    },
+    error: { message: "of the middleware" },
+    ran: 1,
+  },
+  { what: "never goes on: its answer counts", hostile: async () => "answered", output: "answered", ran: 0 },
+  {
+    what: "gives no promise",
+    hostile: (() => "at once") as unknown as EffectMiddleware,
+    output: "at once",
+    ran: 0,
+  },
+  {
+    what: "goes on twice at once",
+    hostile: async (_ctx, _input, next) => (await Promise.all([next(), next()]))[0],
+    error: { code: "NEXT_MISUSED", details: { toolId: "work", stepId: "work" } },
+    ran: 1,
+  },
+  {
+    what: "goes on again after it succeeded",
+    hostile: async (_ctx, _input, next) => {
+      await next();
+      return next();
+    },
+    error: { code: "NEXT_MISUSED" },
+    ran: 1,
+  },
+  {
+    what: "goes on twice and does not look",
+    hostile: async (_ctx, _input, next) => {
+      void next();
+      void next();
+      return "unseen";
+    },
+    error: { code: "NEXT_MISUSED" },
+    ran: 1,
+  },
+  {
+    what: "does not look at a failure",
+    hostile: async (_ctx, _input, next) => {
+      void next("fail");
+      await nextTurn();
+      return "unseen";
+    },
+    output: "unseen",
+    ran: 1,
+  },
+  {
+    what: "goes on again after a failure, which is an attempt of its own",
+    hostile: async (_ctx, _input, next) => next("fail").catch(() => next()),
+    output: "done",
+    ran: 2,
+  },
+  {
+    what: "gives what cannot be recorded",
+    hostile: async () => ({ rows: [{ cb: () => {} }] }),
+    error: { code: "VALUE_NOT_RECORDABLE", message: expect.stringContaining(".rows[0].cb") as string },
+    ran: 0,
+  },
+  {
+    what: "gives a thenable that calls back twice",
+    hostile: () =>
+      ({
+        // biome-ignore lint/suspicious/noThenProperty: this is what the row is about.
+        then: (done: (value: string) => void) => {
+          done("first");
+          done("second");
+        },
+      }) as Promise<unknown>,
+    output: "first",
+    ran: 0,
+  },
+  {
+    what: "rejects with what is no error",
+    hostile: () => Promise.reject("away" as unknown as Error),
+    error: "away",
+    ran: 0,
+  },
+  {
+    what: "rejects with what cannot be recorded",
+    hostile: () => Promise.reject((() => "away") as unknown as Error),
+    error: { message: expect.stringContaining("cannot be recorded: a function") as string },
+    ran: 0,
+  },
+  {
+    what: "rejects with an error of a class of its own",
+    hostile: () => Promise.reject(new Gone("away", { cause: failure })),
+    error: { name: "Gone", message: "away", cause: expect.objectContaining({ name: "TypeError" }) as object },
+    ran: 0,
+  },
+  {
+    what: "never comes back, until the time limit",
+    hostile: () => new Promise(() => {}),
+    error: { code: "EFFECT_TIMED_OUT" },
+    ran: 0,
+  },
+];
+
+describe("a middleware that", () => {
+  it.each(rows)("$what", async ({ hostile, error, output, ran }) => {
+    const strays = unhandledRejections();
+    const counts = new Map<string, number>();
+    const middleware: EffectMiddleware = (ctx, input, next) =>
+      ctx.executionId === "hostile" ? hostile(ctx, input, next) : next();
+    const work = step(
+      "work",
+      (input, { executionId }) => {
+        counts.set(executionId, (counts.get(executionId) ?? 0) + 1);
+        if (input === "fail") throw new Error("as it was told");
+        return "done";
+      },
+      { timeoutMs: 500 },
+    );
+    const f = flow("f", (ctx) => ctx.run(work, 1));
+    const app = openApp({
+      dir: temporaryDirectory(),
+      flows: [f],
+      execution: { effectMiddleware: [middleware] },
+    });
+    const healthy = Array.from({ length: HEALTHY }, async (_, n) => {
+      const handle = await app.runtime.start(f, null, { executionId: `healthy-${n}` });
+      return handle.result();
+    });
+    const handle = await app.runtime.start(f, null, { executionId: "hostile" });
+    const state = await within(handle.waitForCompletion(), "the end of the hostile one");
+    if (error) expect(state).toMatchObject({ status: "failed", error });
+    else expect(state).toMatchObject({ status: "completed", variables: { _output: output } });
+    expect(state.frames["work"]).toMatchObject({ status: error ? "failed" : "completed", attempts: 1 });
+    expect(await within(Promise.all(healthy), "the others")).toEqual(Array<string>(HEALTHY).fill("done"));
+    expect(counts.get("hostile") ?? 0).toBe(ran);
+    counts.delete("hostile");
+    expect([...counts.values()]).toEqual(Array<number>(HEALTHY).fill(1));
+    await nextTurn();
+    expect(strays).toEqual([]);
+    expect(await typesOf(app, "hostile")).toEqual([
+      "EXECUTION_STARTED",
+      "STEP_STARTED",
+      error ? "STEP_FAILED" : "STEP_COMPLETED",
+      error ? "EXECUTION_FAILED" : "EXECUTION_COMPLETED",
+    ]);
+  });
+});
+
+async function typesOf(app: LoomApp, executionId: string): Promise<string[]> {
+  return (await app.stores.eventStore.read(executionId)).map(({ type }) => type);
+}
+
+describe("a middleware that goes on when the attempt is over", () => {
+  /** Answers at once and keeps the way inwards for later. */
+  const keeping = (kept: Latch, tried: (error: unknown) => void): EffectMiddleware => {
+    return async (_ctx, _input, next) => {
+      void kept.opened.then(() => next()).catch(tried);
+      return "answered";
+    };
+  };
+
+  it("is refused: nothing happens in the world that the log does not know of", async () => {
+    const late = latch();
+    let ran = 0;
+    const work = step("work", () => ++ran);
+    const f = flow("f", (ctx) => ctx.run(work, 1));
+    let refused: (error: unknown) => void = () => {};
+    const refusal = new Promise<unknown>((resolve) => {
+      refused = resolve;
+    });
+    const app = openApp({ flows: [f], execution: { effectMiddleware: [keeping(late, refused)] } });
+    const handle = await app.runtime.start(f, null);
+    expect(await handle.result()).toBe("answered");
+    late.open();
+    expect(await within(refusal, "the refusal")).toMatchObject({ code: "NEXT_MISUSED" });
+    expect(ran).toBe(0);
+  });
+
+  it("is refused after a time limit too, when the next attempt may be under way", async () => {
+    const late = latch();
+    const refusals: unknown[] = [];
+    const began: number[] = [];
+    const sleeper: EffectMiddleware = async ({ attempt }: EffectContext, _input, next) => {
+      if (attempt > 1) return next();
+      await late.opened;
+      try {
+        return await next();
+      } catch (error) {
+        refusals.push(error);
+        throw error;
+      }
+    };
+    const work = step(
+      "work",
+      async (_input, { attempt }) => {
+        began.push(attempt);
+        late.open();
+        while (refusals.length === 0) await nextTurn();
+        return "done";
+      },
+      { timeoutMs: 50, retry: { maxAttempts: 2, baseDelayMs: 1 } },
+    );
+    const f = flow("f", (ctx) => ctx.run(work, 1));
+    const app = openApp({ flows: [f], execution: { effectMiddleware: [sleeper] } });
+    const handle = await app.runtime.start(f, null);
+    expect(await within(handle.result(), "the end")).toBe("done");
+    expect(refusals).toMatchObject([{ code: "NEXT_MISUSED" }]);
+    expect(began).toEqual([2]);
+  });
+});
