@@ -3,6 +3,7 @@
 import { checkId, EffectModeViolationError, HeddleError } from "../kernel/index.js";
 import type { Effect, EffectContext } from "./effect.js";
 import { type Innermost, type Passage, passageThrough, type RingLayer } from "./layer.js";
+import { promised, rejected } from "./promised.js";
 import { TransientContext, type TransientOptions } from "./transient-context.js";
 
 export class EffectRuntime {
@@ -61,7 +62,7 @@ export class EffectRuntime {
         passage(context, input, (value) => effect.execute(value, context)) as TOut | Promise<TOut>,
       );
     } catch (error) {
-      return failed(error);
+      return rejected(error);
     }
   }
 
@@ -69,15 +70,6 @@ export class EffectRuntime {
   run(ctx: EffectContext, input: unknown, innermost: Innermost): unknown {
     return this.#passage ? this.#passage(ctx, input, innermost) : innermost(input);
   }
-}
-
-async function failed(error: unknown): Promise<never> {
-  throw error;
-}
-
-// Without a promise of our own where the effect made one: this is the whole cost of an ambient call.
-function promised<T>(result: T | Promise<T>): Promise<T> {
-  return result instanceof Promise ? result : Promise.resolve(result);
 }
 
 export function effectUnknown(complaint: string, toolId: string): HeddleError {

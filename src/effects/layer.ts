@@ -11,6 +11,7 @@
 
 import { HeddleError, isThenable } from "../kernel/index.js";
 import type { EffectContext, EffectMiddleware } from "./effect.js";
+import { promised, rejected } from "./promised.js";
 
 /** A layer that only says no, by throwing or rejecting. */
 export interface RingCheck {
@@ -62,10 +63,9 @@ function around(layer: EffectMiddleware, inwards: Passage): Passage {
 
 function promiseOf(call: () => unknown): Promise<unknown> {
   try {
-    const result = call();
-    return result instanceof Promise ? result : Promise.resolve(result);
+    return promised(call());
   } catch (error) {
-    return Promise.reject(error as Error);
+    return rejected(error);
   }
 }
 
