@@ -58,6 +58,8 @@ export function label(event: ExecutionEvent): string {
     case "STEP_FAILED":
     case "STEP_RETRIED":
     case "EFFECT_INDOUBT":
+    case "EFFECT_METERED":
+    case "QUOTA_EXCEEDED":
       return `${event.type} ${event.stepId}`;
     case "DECISION_RECORDED":
     case "DECISION_FAILED":

@@ -40,6 +40,10 @@ const PUBLIC_FORMS: { readonly [K in EventType]: (event: EventOf<K>) => PublicFo
   EXECUTION_CANCELLED: ({ type, reason }) => plain(type, { reason }),
   EFFECT_INDOUBT: ({ type, stepId, attempt, error }) =>
     plain(type, { stepId, attempt, error: fromWire(error) }),
+  EFFECT_METERED: ({ type, stepId, attempt, tokens, cost, wallMs, startedAt }) =>
+    plain(type, { stepId, attempt, tokens, cost, wallMs, startedAt }),
+  QUOTA_EXCEEDED: ({ type, stepId, scope, meter, limit, used }) =>
+    plain(type, { stepId, scope, meter, limit, used }),
   EFFECT_EVENT: ({ name, payload }) => ({ type: name, payload: fromWire(payload) }),
 };
 

@@ -69,6 +69,11 @@ export const ERROR_CODES = {
     meaning: "a middleware called next() twice, or after its attempt was over; the effect may have run",
   },
   EFFECT_TIMED_OUT: { retryable: true, meaning: "an attempt ran longer than its timeoutMs" },
+  QUOTA_EXCEEDED: {
+    retryable: false,
+    meaning:
+      "a budget is used up: the effect did not run, or was cut while it ran; the details say which and until when",
+  },
   STEP_NOT_IN_DOUBT: { retryable: false, meaning: "a verdict for a step that waits for none" },
   EFFECT_WORKER_LOST: {
     retryable: true,

@@ -15,7 +15,7 @@ export const EVENT_SCHEMA_VERSION = 1;
 export type TaskKind = "step" | "llm" | "agent" | "tool" | "ui" | "memory" | "human" | "plan" | "a2a";
 export type PatchOperation = "set" | "merge" | "append";
 export type ResumeReason = "event" | "timeout" | "timer";
-export type RetryReason = "failed" | "recovered" | "verdict";
+export type RetryReason = "failed" | "recovered" | "verdict" | "throttled";
 
 /** The fields of every kind. A value that came from user code is a `Wire`: already isolated and recordable. */
 interface EventFields {
@@ -53,6 +53,17 @@ interface EventFields {
   EXECUTION_CANCELLED: { reason: string };
   EFFECT_EVENT: { stepId: string; name: string; payload: Wire };
   EFFECT_INDOUBT: { stepId: string; attempt: number; error: Wire };
+  /** What an attempt used. The last two are absent where nothing measured it. */
+  EFFECT_METERED: {
+    stepId: string;
+    attempt: number;
+    tokens: number;
+    cost: number;
+    wallMs: number | undefined;
+    startedAt: number | undefined;
+  };
+  /** A budget was used up; what follows says what became of the step. */
+  QUOTA_EXCEEDED: { stepId: string; scope: string; meter: string; limit: number; used: number };
 }
 
 export type EventType = keyof EventFields;
@@ -92,6 +103,7 @@ const wire = z.custom<Wire>(() => true);
 const text = z.string();
 const optionalText = z.string().optional();
 const count = z.number().int().nonnegative();
+const amount = z.number().nonnegative();
 const nothing = (): void => {};
 
 /** One row per kind; a new kind does not compile until its row is complete. */
@@ -144,7 +156,7 @@ export const EVENT_KINDS: { readonly [K in EventType]: KindRow<K> } = {
     schema: z.object({
       stepId: text,
       attempt: count,
-      reason: z.enum(["failed", "recovered", "verdict"]),
+      reason: z.enum(["failed", "recovered", "verdict", "throttled"]),
       dueAt: z.number(),
       error: wire,
     }),
@@ -315,6 +327,31 @@ export const EVENT_KINDS: { readonly [K in EventType]: KindRow<K> } = {
       frame.status = "inDoubt";
       state.inDoubtSteps++;
     },
+  },
+  EFFECT_METERED: {
+    code: 24,
+    since: 1,
+    schema: z.object({
+      stepId: text,
+      attempt: count,
+      tokens: amount,
+      cost: amount,
+      wallMs: amount.optional(),
+      startedAt: z.number().optional(),
+    }),
+    fold: (state, { tokens, cost, wallMs = 0 }) => {
+      const { usage } = state;
+      usage.calls++;
+      usage.tokens += tokens;
+      usage.cost += cost;
+      usage.wallMs += wallMs;
+    },
+  },
+  QUOTA_EXCEEDED: {
+    code: 25,
+    since: 1,
+    schema: z.object({ stepId: text, scope: text, meter: text, limit: amount, used: amount }),
+    fold: nothing,
   },
 };
 

@@ -265,7 +265,7 @@ export class FlowRun implements AttemptListener {
     if (!entry) return;
     entry.attempt = retry.attempt;
     if (retry.reason === "failed") entry.failures++;
-    entry.retryAt = retry.reason === "failed" ? retry.dueAt : undefined;
+    entry.retryAt = retry.reason === "failed" || retry.reason === "throttled" ? retry.dueAt : undefined;
     this.#clearDoubt(entry);
   }
 

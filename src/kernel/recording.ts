@@ -32,6 +32,8 @@ const MARKERS: ReadonlySet<EventType> = new Set([
   "STEP_RETRIED",
   "EFFECT_EVENT",
   "EFFECT_INDOUBT",
+  "EFFECT_METERED",
+  "QUOTA_EXCEEDED",
 ]);
 
 const NO_EVENTS: readonly ExecutionEvent[] = [];

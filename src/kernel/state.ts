@@ -2,6 +2,7 @@
 // into a snapshot and folded further; `ExecutionState` is what programs get, with every value decoded afresh.
 
 import { fromWire, type Wire } from "./codec/index.js";
+import type { Meter, Totals } from "./meter.js";
 import type { ExecutionStatus } from "./status.js";
 
 /** "inDoubt": whether the effect did its work is not known, and it may not be repeated; `resolveInDoubt` decides. */
@@ -53,6 +54,8 @@ export interface FoldedState {
   openSteps: number;
   inDoubtSteps: number;
   openGates: number;
+  /** What its effects have used, as far as that was metered. */
+  usage: Record<Meter, number>;
   startedAt: number;
   updatedAt: number;
 }
@@ -73,6 +76,7 @@ export function initialState(): FoldedState {
     openSteps: 0,
     inDoubtSteps: 0,
     openGates: 0,
+    usage: { calls: 0, tokens: 0, cost: 0, wallMs: 0 },
     startedAt: 0,
     updatedAt: 0,
   };
@@ -125,6 +129,8 @@ export interface ExecutionState {
   readonly error?: unknown;
   /** Why it was cancelled, when `status` is "cancelled". */
   readonly reason?: string;
+  /** What its effects have used; absent while nothing of it was metered (docs/quotas.md). */
+  readonly usage?: Totals;
   readonly startedAt: number;
   readonly updatedAt: number;
 }
@@ -144,6 +150,7 @@ export function revealState(executionId: string, state: FoldedState): ExecutionS
     decisions: mapValues(state.decisions, fromWire),
     ...(state.status === "failed" && { error: fromWire(state.error) }),
     ...(state.reason !== undefined && { reason: state.reason }),
+    ...(state.usage.calls > 0 && { usage: { ...state.usage } }),
     startedAt: state.startedAt,
     updatedAt: state.updatedAt,
   };

@@ -10,6 +10,7 @@ import { commitTests } from "./store-cases/commits.js";
 import { headerTests } from "./store-cases/headers.js";
 import { identifierTests } from "./store-cases/identifiers.js";
 import { listTests } from "./store-cases/lists.js";
+import { meterTests } from "./store-cases/meters.js";
 import { ownershipTests } from "./store-cases/ownership.js";
 import { contentTests, readingTests } from "./store-cases/reading.js";
 import { listenerTests, subscriptionTests } from "./store-cases/subscriptions.js";
@@ -48,6 +49,7 @@ export function eventStoreSuite({ name, describe, it, open, capabilities }: Even
     describe("headers and statuses", () => headerTests(test));
     describe("commits", () => commitTests(test));
     describe("timers", () => timerTests(test));
+    describe("meters", () => meterTests(test, capabilities));
     describe("lists", () => listTests(test));
     describe("subscriptions", () => subscriptionTests(test));
     describe("listeners", () => listenerTests(test));

@@ -61,6 +61,7 @@ describe("error codes", () => {
         "OVERLOADED",
         "PARTITION_LOCKED",
         "PARTITION_THREAD_LOST",
+        "QUOTA_EXCEEDED",
         "RECORD_UNREADABLE",
         "REPLAY_DIVERGED",
         "RESUME_PAYLOAD_INVALID",

@@ -56,6 +56,8 @@ describe("the table of event kinds", () => {
         "19 EXECUTION_CANCELLED reason",
         "20 EFFECT_EVENT stepId,name,payload",
         "21 EFFECT_INDOUBT stepId,attempt,error",
+        "24 EFFECT_METERED stepId,attempt,tokens,cost,wallMs,startedAt",
+        "25 QUOTA_EXCEEDED stepId,scope,meter,limit,used",
       ]
     `);
     expect(new Set(kinds.map(([, { code }]) => code)).size).toBe(kinds.length);

@@ -58,6 +58,7 @@ function faultyLog(log: PartitionLog, faults: Faults): PartitionLog {
     page: (status, after, limit) => reading(() => log.page(status, after, limit)),
     timersDue: (now, limit) => reading(() => log.timersDue(now, limit)),
     nextTimer: (after) => reading(() => log.nextTimer(after)),
+    meters: () => reading(() => log.meters()),
     close: () => log.close(),
   };
 }

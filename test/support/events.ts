@@ -49,6 +49,8 @@ export const SAMPLES: readonly ExecutionEvent[] = [
   { type: "EXECUTION_FAILED", error: failure },
   { type: "EXECUTION_CANCELLED", reason: "enough" },
   { type: "EFFECT_EVENT", stepId: "s", name: "llm_call", payload: toWire({ model: "m" }) },
+  { type: "EFFECT_METERED", stepId: "s", attempt: 1, tokens: 17, cost: 0.5, wallMs: 40, startedAt: 1_000 },
+  { type: "QUOTA_EXCEEDED", stepId: "s", scope: "tenant", meter: "calls", limit: 10, used: 10 },
 ];
 
 const text = fc.string({ maxLength: 6 });
@@ -80,7 +82,7 @@ export const anyEvent: fc.Arbitrary<ExecutionEvent> = fc.oneof(
     type: fc.constant("STEP_RETRIED"),
     stepId: id(),
     attempt: count,
-    reason: fc.constantFrom("failed", "recovered", "verdict"),
+    reason: fc.constantFrom("failed", "recovered", "verdict", "throttled"),
     dueAt: count,
     error: wire,
   }),
@@ -136,6 +138,23 @@ export const anyEvent: fc.Arbitrary<ExecutionEvent> = fc.oneof(
   fc.record({ type: fc.constant("EXECUTION_FAILED"), error: wire }),
   fc.record({ type: fc.constant("EXECUTION_CANCELLED"), reason: text }),
   fc.record({ type: fc.constant("EFFECT_EVENT"), stepId: id(), name: text, payload: wire }),
+  fc.record({
+    type: fc.constant("EFFECT_METERED"),
+    stepId: id(),
+    attempt: count,
+    tokens: count,
+    cost: count,
+    wallMs: fc.option(count, { nil: undefined }),
+    startedAt: fc.option(count, { nil: undefined }),
+  }),
+  fc.record({
+    type: fc.constant("QUOTA_EXCEEDED"),
+    stepId: id(),
+    scope: text,
+    meter: text,
+    limit: count,
+    used: count,
+  }),
 );
 
 function id(): fc.Arbitrary<string> {

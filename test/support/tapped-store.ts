@@ -90,6 +90,7 @@ export class TappedStore implements EventStore {
       page: (status, after, limit) => this.#alive(() => log.page(status, after, limit)),
       timersDue: (now, limit) => this.#alive(() => log.timersDue(now, limit)),
       nextTimer: (after) => this.#alive(() => log.nextTimer(after)),
+      meters: () => this.#alive(() => log.meters()),
       close: () => this.#watched(log.close()),
     };
   }

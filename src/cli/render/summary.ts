@@ -18,6 +18,7 @@ const SUMMARIES: { readonly [K in EventType]: (event: EventOf<K>) => EventSummar
   },
   STEP_RETRIED: ({ stepId, attempt, reason, dueAt, error }) => {
     if (reason === "verdict") return about(`${stepId} attempt ${attempt}, as was decided`);
+    if (reason === "throttled") return about(`${stepId} waits for its budget until ${moment(dueAt)}`);
     if (reason === "recovered") return about(`${stepId} attempt ${attempt}, the last one was cut short`);
     return about(`${stepId} attempt ${attempt} at ${moment(dueAt)}`, ["after", error]);
   },
@@ -58,6 +59,16 @@ const SUMMARIES: { readonly [K in EventType]: (event: EventOf<K>) => EventSummar
   EFFECT_INDOUBT: ({ stepId, attempt, error }) => {
     return about(`${stepId} attempt ${attempt} may have done its work`, ...present("after", error));
   },
+  EFFECT_METERED: ({ stepId, attempt, tokens, cost, wallMs }) => {
+    const used = [
+      ...(tokens > 0 ? [`${tokens} tokens`] : []),
+      ...(cost > 0 ? [`cost ${cost}`] : []),
+      ...(wallMs === undefined ? [] : [`${wallMs} ms`]),
+    ];
+    return about(`${stepId} attempt ${attempt} used ${used.join(", ") || "nothing that is known"}`);
+  },
+  QUOTA_EXCEEDED: ({ stepId, scope, meter, limit, used }) =>
+    about(`${stepId}: ${meter} of the ${scope} are ${used} of ${limit}`),
   EFFECT_EVENT: ({ stepId, payload }) => about(`emitted by step ${stepId}`, ["payload", payload]),
 };
 

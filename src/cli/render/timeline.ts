@@ -144,6 +144,7 @@ function paintOf({ type }: ExecutionEvent, colors: Colors): (text: string) => st
     case "GATE_TIMED_OUT":
     case "STEP_RETRIED":
     case "EFFECT_INDOUBT":
+    case "QUOTA_EXCEEDED":
       return colors.yellow;
     case "EXECUTION_SUSPENDED":
     case "EXECUTION_RESUMED":

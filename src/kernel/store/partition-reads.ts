@@ -1,6 +1,7 @@
 // The reading half of a PartitionLog, over whatever holds its rows.
 
 import type { HeddleError } from "../errors.js";
+import type { MeterRow } from "../meter.js";
 import type { FiledStatus } from "../status.js";
 import { type FiledHeader, findHeader, type PartitionRows, readable } from "./rows.js";
 import type { ExecutionHeader, LogRecord, TimerRow } from "./spi.js";
@@ -31,5 +32,9 @@ export abstract class PartitionReads {
 
   async nextTimer(after: number): Promise<number | undefined> {
     return this.view((rows) => rows.nextTimer(after));
+  }
+
+  async meters(): Promise<MeterRow[]> {
+    return this.view((rows) => rows.meters());
   }
 }

@@ -4,11 +4,13 @@
 import { packRecord, unpackRecord, type Wire } from "../codec/index.js";
 import { HeddleError } from "../errors.js";
 import { EVENT_SCHEMA_VERSION, eventFromRow, eventToRow } from "../events.js";
+import type { MeterRow } from "../meter.js";
 import type { FiledStatus } from "../status.js";
 import type { ExecutionHeader, LogRecord, Snapshot } from "./spi.js";
 
 const HEADER_VERSION = 1;
-const SNAPSHOT_VERSION = 2;
+const SNAPSHOT_VERSION = 3;
+const METER_VERSION = 1;
 
 /** `[version, timestamp, row, row, ...]`; the sequence of the first event is the key's business. */
 export function recordToWire({ timestamp, events }: LogRecord): Wire {
@@ -66,6 +68,20 @@ export function decodeSnapshot(executionId: string, bytes: Uint8Array): Snapshot
   const [version, sequence, state] = unpackArray("snapshot", bytes);
   if (version !== SNAPSHOT_VERSION || typeof sequence !== "number") return undefined;
   return { executionId, sequence, state };
+}
+
+/** `[version, of, windowStart, calls, tokens, cost, wallMs]`; scope and window length are the key's business. */
+export function meterToWire({ of, windowStart, calls, tokens, cost, wallMs }: MeterRow): Wire {
+  return [METER_VERSION, of, windowStart, calls, tokens, cost, wallMs];
+}
+
+export function decodeMeter(scope: MeterRow["scope"], perMs: number, bytes: Uint8Array): MeterRow {
+  const [version, of, ...numbers] = unpackArray("meter", bytes);
+  checkVersion("meter", version, METER_VERSION);
+  const [windowStart, calls, tokens, cost, wallMs] = numbers.filter((value) => typeof value === "number");
+  if (typeof of !== "string" || wallMs === undefined)
+    throw unreadable("meter", "lacks its subject or a total");
+  return { scope, of, perMs, windowStart: windowStart!, calls: calls!, tokens: tokens!, cost: cost!, wallMs };
 }
 
 function unpackArray(what: string, bytes: Uint8Array): unknown[] {

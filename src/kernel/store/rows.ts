@@ -2,6 +2,7 @@
 // or a partition loop reads is put together from these, once, in `partition-reads.ts` and `event-reader.ts`.
 
 import { HeddleError } from "../errors.js";
+import type { MeterRow } from "../meter.js";
 import type { FiledStatus } from "../status.js";
 import type { ExecutionHeader, LogRecord, TimerRow, UnreadableHeader } from "./spi.js";
 
@@ -21,6 +22,7 @@ export interface PartitionRows {
   timersDue(now: number, limit: number): TimerRow[];
   /** The earliest wakeAt later than `after`. */
   nextTimer(after: number): number | undefined;
+  meters(): MeterRow[];
 }
 
 export function findHeader(rows: PartitionRows, executionId: string): ExecutionHeader | undefined {

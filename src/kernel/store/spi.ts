@@ -6,6 +6,7 @@
 
 import type { HeddleError } from "../errors.js";
 import type { EventEnvelope, ExecutionEvent } from "../events.js";
+import type { MeterRow } from "../meter.js";
 import type { FiledStatus } from "../status.js";
 
 /** Why an execution cannot run with the code at hand. Its log stays as it is; see `EXECUTION_SET_ASIDE`. */
@@ -70,6 +71,8 @@ export interface ExecutionCommit {
 
 export interface CommitBatch {
   readonly executions: readonly ExecutionCommit[];
+  /** Totals as they stand with this batch. Each takes the place of the one with its scope, `of` and `perMs`. */
+  readonly meters?: readonly MeterRow[];
 }
 
 /** Who owns a partition. */
@@ -110,6 +113,8 @@ export interface PartitionLog {
   timersDue(now: number, limit: number): Promise<TimerRow[]>;
   /** The earliest wakeAt that is later than `after`. */
   nextTimer(after: number): Promise<number | undefined>;
+  /** Every total there is, in no order. */
+  meters(): Promise<MeterRow[]>;
   close(): Promise<void>;
 }
 

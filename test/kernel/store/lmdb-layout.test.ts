@@ -29,7 +29,14 @@ describe("a partition on the disk", () => {
     const execution = new ScriptedExecution(2 ** 32 + 5, "a");
     const timer = { wakeAt: 1.5, key: execution.key, gateId: "g" };
     await log.commit({ executions: [execution.start("in", { arm: [timer] })] });
-    await log.commit({ executions: [execution.advance(1, { status: "suspended" })] });
+    const totals = { calls: 3, tokens: 40, cost: 0.5, wallMs: 6 };
+    await log.commit({
+      executions: [execution.advance(1, { status: "suspended" })],
+      meters: [
+        { scope: "flow", of: "f", perMs: 0, windowStart: 0, ...totals },
+        { scope: "tenant", of: "t", perMs: 1.5, windowStart: 300, ...totals },
+      ],
+    });
     await log.commit({
       executions: [execution.append([], { status: "setAside", aside: { code: "C", message: "m" } })],
     });
@@ -73,10 +80,41 @@ describe("a partition on the disk", () => {
     `);
     expect(table("snapshot")).toMatchInlineSnapshot(`
       [
-        "61 = 930201a173",
+        "61 = 930301a173",
+      ]
+    `);
+    expect(table("meter")).toMatchInlineSnapshot(`
+      [
+        "01000000000000000066 = 9701a166000328cb3fe000000000000006",
+        "023ff800000000000074 = 9701a174cd012c0328cb3fe000000000000006",
       ]
     `);
     expect(table("owner").map((row) => row.split(" = ")[0])).toEqual([hex(Buffer.from("owner"))]);
     await root.close();
+  });
+
+  it("opens a directory from before there were totals, for readers and for its next owner", async () => {
+    const options = { dir: temporary.dir, now: () => 1, createdBy: "heddle test" };
+    const store = new LmdbEventStore(options);
+    const log = await store.open(0);
+    const execution = new ScriptedExecution(0, "a");
+    await log.commit({ executions: [execution.start("in")] });
+    await store.close();
+    const root = open<Uint8Array, Uint8Array>({ path: join(temporary.dir, "p000"), maxDbs: 24, ...binary });
+    await root.openDB<Uint8Array, Uint8Array>("meter", binary).drop();
+    await root.close();
+
+    const reader = new LmdbEventStore({ ...options, create: false });
+    expect(await reader.read("a")).toHaveLength(1);
+    expect(await reader.reads(0).meters()).toEqual([]);
+    await reader.close();
+    const next = new LmdbEventStore(options);
+    const owned = await next.open(0);
+    expect(await owned.meters()).toEqual([]);
+    const total = { scope: "flow", of: "f", perMs: 0, windowStart: 0 } as const;
+    const row = { ...total, calls: 1, tokens: 2, cost: 3, wallMs: 4 };
+    await owned.commit({ executions: [execution.advance()], meters: [row] });
+    expect(await owned.meters()).toEqual([row]);
+    await next.close();
   });
 });

@@ -18,7 +18,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { RootDatabase, RootDatabaseOptionsWithPath } from "lmdb";
 import { HeddleError } from "../../errors.js";
 import { hasDataFile } from "./data-file.js";
-import { LmdbRows, TABLE_NAMES, type Table, type Tables } from "./lmdb-rows.js";
+import { LATER_TABLE_NAMES, LmdbRows, TABLE_NAMES, type Table, type Tables } from "./lmdb-rows.js";
 import { type OpeningGuard, whileNoCommit } from "./opening-guard.js";
 
 export interface Environment {
@@ -192,6 +192,10 @@ function openEnvironment(path: string, options: EnvironmentOptions): Environment
         return undefined;
       }
       tables[name] = table;
+    }
+    for (const name of LATER_TABLE_NAMES) {
+      const table = root.openDB(name, BINARY) as Table | undefined;
+      if (table) tables[name] = table;
     }
     return { path, root, tables: tables as Tables, rows: new LmdbRows(tables as Tables) };
   } catch (error) {

@@ -6,6 +6,7 @@
 //   timer     wakeAt, key, gate                -> gate
 //   snapshot  execution id                     -> snapshot
 //   owner     "owner"                          -> owner
+//   meter     scope, window length, of         -> totals            absent in directories from before there were budgets
 //
 // Numbers are big-endian, so that bytes sort as numbers do. lmdb-js copies a key while `put` runs and keeps only a
 // pointer to a value: key buffers are used again and again, value buffers never.
@@ -13,6 +14,7 @@
 import { createHash } from "node:crypto";
 import { HeddleError } from "../../errors.js";
 import { ID_BYTES_MAX } from "../../ids.js";
+import type { MeterRow } from "../../meter.js";
 import type { FiledStatus } from "../../status.js";
 
 /** The number a status is stored under. Never changed or reused. */
@@ -77,15 +79,40 @@ export function sequenceOfLog(bytes: Uint8Array): number {
   return readUint32(bytes, 8);
 }
 
-/** A gate is a legal name, or several that the runtime put together; over the limit its digest stands for it. */
+/** A gate is a legal name, or several that the runtime put together. */
 export function timerKey(wakeAt: number, key: number, gateId: string): Buffer {
-  const gate = Buffer.from(gateId);
-  const name = gate.length <= ID_BYTES_MAX ? gate : createHash("sha256").update(gate).digest();
+  const name = nameOrDigest(gateId);
   const bytes = Buffer.allocUnsafe(16 + name.length);
   bytes.writeDoubleBE(wakeAt + 0, 0); // The bytes of -0 would sort behind everything.
   writeKey(bytes, 8, key);
   bytes.set(name, 16);
   return bytes;
+}
+
+/** The number a scope is stored under. Never changed or reused. */
+const SCOPE_CODES = { flow: 1, tenant: 2 } as const;
+
+export function meterKey({ scope, perMs, of }: Pick<MeterRow, "scope" | "perMs" | "of">): Buffer {
+  const name = nameOrDigest(of);
+  const bytes = Buffer.allocUnsafe(9 + name.length);
+  bytes[0] = SCOPE_CODES[scope];
+  bytes.writeDoubleBE(perMs, 1);
+  bytes.set(name, 9);
+  return bytes;
+}
+
+export function scopeOfMeter(bytes: Uint8Array): MeterRow["scope"] {
+  return bytes[0] === SCOPE_CODES.flow ? "flow" : "tenant";
+}
+
+export function perMsOfMeter(bytes: Uint8Array): number {
+  return view(bytes).getFloat64(1);
+}
+
+/** The bytes of a name; over the limit of names its digest stands for it. */
+function nameOrDigest(text: string): Buffer {
+  const name = Buffer.from(text);
+  return name.length <= ID_BYTES_MAX ? name : createHash("sha256").update(name).digest();
 }
 
 /** Greater than the key of any timer that wakes at `wakeAt`, and less than any later one's. */

@@ -10,13 +10,13 @@
 import { checkBatch } from "../batch-check.js";
 import { storeClosed } from "../commit-failure.js";
 import { PartitionReads } from "../partition-reads.js";
-import { headerToWire, recordToWire } from "../record.js";
+import { headerToWire, meterToWire, recordToWire } from "../record.js";
 import type { PartitionRows } from "../rows.js";
 import type { CommitBatch, PartitionLog } from "../spi.js";
 import type { Subscribers } from "../subscribers.js";
 import { viewEnvironment } from "./environment.js";
 import { valueInPlace } from "./in-place.js";
-import { idKey, keyToBytes, timerKey, writeHeaderKey, writeLogKey } from "./keys.js";
+import { idKey, keyToBytes, meterKey, timerKey, writeHeaderKey, writeLogKey } from "./keys.js";
 import type { Tables } from "./lmdb-rows.js";
 import { putOwner } from "./owner-row.js";
 import type { OwnershipLock } from "./ownership.js";
@@ -83,7 +83,10 @@ const headerKeyBytes = Buffer.alloc(9);
 const logKeyBytes = Buffer.alloc(12);
 
 /** The hottest loop of all: no closure, no promise and no object an execution beyond what its bytes need. */
-function putAll({ id: ids, header: headers, log, timer: timers }: Tables, { executions }: CommitBatch): void {
+function putAll(
+  { id: ids, header: headers, log, timer: timers, meter }: Tables,
+  { executions, meters }: CommitBatch,
+): void {
   for (let i = 0; i < executions.length; i++) {
     const { header, created, refile, record, arm, disarm } = executions[i]!;
     const { key, id, status } = header;
@@ -105,4 +108,6 @@ function putAll({ id: ids, header: headers, log, timer: timers }: Tables, { exec
       void timers.put(timerKey(timer.wakeAt, timer.key, timer.gateId), Buffer.from(timer.gateId));
     }
   }
+  if (!meters) return;
+  for (const row of meters) void meter?.put(meterKey(row), valueInPlace(meterToWire(row)));
 }

@@ -2,8 +2,9 @@
 // transaction of ours outlives a turn.
 
 import type { Database } from "lmdb";
+import type { MeterRow } from "../../meter.js";
 import type { FiledStatus } from "../../status.js";
-import { decodeHeader, decodeRecord } from "../record.js";
+import { decodeHeader, decodeMeter, decodeRecord } from "../record.js";
 import { type FiledHeader, filedHeader, type PartitionRows } from "../rows.js";
 import type { ExecutionHeader, LogRecord, TimerRow } from "../spi.js";
 import {
@@ -14,7 +15,9 @@ import {
   keyOfHeader,
   keyOfTimer,
   logKey,
+  perMsOfMeter,
   STATUSES,
+  scopeOfMeter,
   sequenceOfLog,
   wakeAtOfTimer,
 } from "./keys.js";
@@ -22,7 +25,11 @@ import {
 export type Table = Database<Uint8Array, Uint8Array>;
 
 export const TABLE_NAMES = ["id", "header", "log", "timer", "snapshot", "owner"] as const;
-export type Tables = Readonly<Record<(typeof TABLE_NAMES)[number], Table>>;
+/** Tables that older directories lack: the next owner makes them, and until then a reader does without. */
+export const LATER_TABLE_NAMES = ["meter"] as const;
+export type Tables = Readonly<
+  Record<(typeof TABLE_NAMES)[number], Table> & Partial<Record<(typeof LATER_TABLE_NAMES)[number], Table>>
+>;
 
 const KEY_MAX = Number.MAX_SAFE_INTEGER;
 const SEQUENCE_MAX = 0xffff_ffff;
@@ -109,6 +116,13 @@ export class LmdbRows implements PartitionRows {
     for (const key of this.#tables.timer.getKeys({ start: afterTimers(after), limit: 1 }))
       return wakeAtOfTimer(key);
     return undefined;
+  }
+
+  meters(): MeterRow[] {
+    const rows: MeterRow[] = [];
+    for (const { key, value } of this.#tables.meter?.getRange() ?? [])
+      rows.push(decodeMeter(scopeOfMeter(key), perMsOfMeter(key), value));
+    return rows;
   }
 
   /** Where the record begins that holds this sequence, or would: records are filed under their first. */

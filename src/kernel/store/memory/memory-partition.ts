@@ -45,7 +45,10 @@ export class MemoryPartitionLog extends PartitionReads implements PartitionLog {
     if (this.#failure !== undefined) throw refusedAfter(this.#failure, this.#name()); // M2
     try {
       checkBatch(batch);
-      const changes = batch.executions.map((commit) => this.#rows.prepare(commit));
+      const changes = [
+        ...batch.executions.map((commit) => this.#rows.prepare(commit)),
+        ...(batch.meters ?? []).map((row) => this.#rows.prepareMeter(row)),
+      ];
       for (const apply of changes) apply(); // M1
     } catch (error) {
       this.#failure = error;

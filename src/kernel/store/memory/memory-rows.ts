@@ -2,8 +2,16 @@
 // LMDB partition would hold, so nothing a program does to a value it was given reaches the log.
 
 import { packRecord } from "../../codec/index.js";
+import type { MeterRow } from "../../meter.js";
 import type { FiledStatus } from "../../status.js";
-import { decodeHeader, decodeRecord, headerToWire, recordToWire } from "../record.js";
+import {
+  decodeHeader,
+  decodeMeter,
+  decodeRecord,
+  headerToWire,
+  meterToWire,
+  recordToWire,
+} from "../record.js";
 import { type FiledHeader, filedHeader, type PartitionRows } from "../rows.js";
 import type { ExecutionCommit, ExecutionHeader, LogRecord, TimerRow } from "../spi.js";
 import { SortedList } from "./sorted-list.js";
@@ -18,12 +26,17 @@ interface StoredHeader {
   readonly bytes: Uint8Array;
 }
 
+interface StoredMeter extends Pick<MeterRow, "scope" | "perMs"> {
+  readonly bytes: Uint8Array;
+}
+
 export class MemoryRows implements PartitionRows {
   readonly #keys = new Map<string, number>();
   readonly #headers = new Map<number, StoredHeader>();
   readonly #filed = new Map<FiledStatus, SortedList<number>>();
   readonly #logs = new Map<number, SortedList<StoredRecord>>();
   readonly #timers = new SortedList(compareTimers);
+  readonly #meters = new Map<string, StoredMeter>();
   #nextKey = 0;
 
   get nextKey(): number {
@@ -48,6 +61,17 @@ export class MemoryRows implements PartitionRows {
       for (const timer of arm)
         this.#timers.put({ wakeAt: timer.wakeAt, key: timer.key, gateId: timer.gateId });
     };
+  }
+
+  /** The same for a total. */
+  prepareMeter(row: MeterRow): () => void {
+    const { scope, of, perMs } = row;
+    const bytes = kept(packRecord(meterToWire(row)));
+    return () => void this.#meters.set(`${scope} ${perMs} ${of}`, { scope, perMs, bytes });
+  }
+
+  meters(): MeterRow[] {
+    return [...this.#meters.values()].map(({ scope, perMs, bytes }) => decodeMeter(scope, perMs, bytes));
   }
 
   keyOf(executionId: string): number | undefined {
