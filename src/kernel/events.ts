@@ -4,9 +4,20 @@
 // table are only ever appended to, never reordered. What programs see is the envelope, with the guide's names and
 // payloads: a gate's resolution and a domain event appear under the name the user gave them.
 
-import { z } from "zod";
 import type { Wire } from "./codec/index.js";
 import { HeddleError } from "./errors.js";
+import {
+  amount,
+  boolean,
+  count,
+  type Field,
+  finite,
+  listOf,
+  oneOf,
+  optional,
+  text,
+  unchecked,
+} from "./field.js";
 import type { FoldedState, GateStatus } from "./state.js";
 
 /** The version of the event vocabulary; recorded in every record of the log. */
@@ -93,17 +104,14 @@ interface KindRow<K extends EventType> {
   readonly code: number;
   /** The event schema version that brought this kind. */
   readonly since: number;
-  /** Field names in stored order: the keys of `schema`, which are checked when a record is verified. */
-  readonly schema: z.ZodObject<{ [F in keyof EventFields[K]]-?: z.ZodType<EventFields[K][F]> }>;
+  /** The fields in stored order, and what each may hold, which is checked when a record is verified. */
+  readonly fields: { readonly [F in keyof EventFields[K]]-?: Field<EventFields[K][F]> };
   /** What the event does to a state the fold owns; position and status are the fold's own business. */
   readonly fold: (state: FoldedState, event: EventOf<K>, at: EventPosition) => void;
 }
 
-const wire = z.custom<Wire>(() => true);
-const text = z.string();
-const optionalText = z.string().optional();
-const count = z.number().int().nonnegative();
-const amount = z.number().nonnegative();
+const wire = unchecked<Wire>();
+const optionalText = optional(text);
 const nothing = (): void => {};
 
 /** One row per kind; a new kind does not compile until its row is complete. */
@@ -111,13 +119,13 @@ export const EVENT_KINDS: { readonly [K in EventType]: KindRow<K> } = {
   EXECUTION_STARTED: {
     code: 1,
     since: 1,
-    schema: z.object({
+    fields: {
       flowId: text,
       flowVersion: text,
       input: wire,
-      flags: z.array(count),
+      flags: listOf(count),
       principal: wire,
-    }),
+    },
     fold: (state, event, at) => {
       state.flowId = event.flowId;
       state.flowVersion = event.flowVersion;
@@ -128,12 +136,12 @@ export const EVENT_KINDS: { readonly [K in EventType]: KindRow<K> } = {
   STEP_STARTED: {
     code: 2,
     since: 1,
-    schema: z.object({
+    fields: {
       stepId: text,
       input: wire,
-      kind: z.enum(["step", "llm", "agent", "tool", "ui", "memory", "human", "plan", "a2a"]),
+      kind: oneOf("step", "llm", "agent", "tool", "ui", "memory", "human", "plan", "a2a"),
       toolId: optionalText,
-    }),
+    },
     fold: (state, event, at) => {
       state.openSteps++;
       state.frames[event.stepId] = {
@@ -153,13 +161,13 @@ export const EVENT_KINDS: { readonly [K in EventType]: KindRow<K> } = {
   STEP_RETRIED: {
     code: 3,
     since: 1,
-    schema: z.object({
+    fields: {
       stepId: text,
       attempt: count,
-      reason: z.enum(["failed", "recovered", "verdict", "throttled"]),
-      dueAt: z.number(),
+      reason: oneOf("failed", "recovered", "verdict", "throttled"),
+      dueAt: finite,
       error: wire,
-    }),
+    },
     fold: (state, event) => {
       const frame = state.frames[event.stepId];
       if (!frame) return;
@@ -172,7 +180,7 @@ export const EVENT_KINDS: { readonly [K in EventType]: KindRow<K> } = {
   STEP_COMPLETED: {
     code: 4,
     since: 1,
-    schema: z.object({ stepId: text, output: wire }),
+    fields: { stepId: text, output: wire },
     fold: (state, event, at) => {
       const frame = endFrame(state, event.stepId, "completed", at);
       if (frame) frame.output = event.output;
@@ -181,7 +189,7 @@ export const EVENT_KINDS: { readonly [K in EventType]: KindRow<K> } = {
   STEP_FAILED: {
     code: 5,
     since: 1,
-    schema: z.object({ stepId: text, error: wire, channel: optionalText, payload: wire }),
+    fields: { stepId: text, error: wire, channel: optionalText, payload: wire },
     fold: (state, event, at) => {
       const frame = endFrame(state, event.stepId, "failed", at);
       if (!frame) return;
@@ -193,7 +201,7 @@ export const EVENT_KINDS: { readonly [K in EventType]: KindRow<K> } = {
   DECISION_RECORDED: {
     code: 6,
     since: 1,
-    schema: z.object({ decisionId: text, choice: wire, source: optionalText, rationale: wire }),
+    fields: { decisionId: text, choice: wire, source: optionalText, rationale: wire },
     fold: (state, event) => {
       state.decisions[event.decisionId] = event.choice;
     },
@@ -201,20 +209,20 @@ export const EVENT_KINDS: { readonly [K in EventType]: KindRow<K> } = {
   DECISION_FAILED: {
     code: 7,
     since: 1,
-    schema: z.object({ decisionId: text, error: wire }),
+    fields: { decisionId: text, error: wire },
     fold: nothing,
   },
-  VALUE_RECORDED: { code: 8, since: 1, schema: z.object({ name: text, value: wire }), fold: nothing },
+  VALUE_RECORDED: { code: 8, since: 1, fields: { name: text, value: wire }, fold: nothing },
   EXECUTION_SUSPENDED: {
     code: 9,
     since: 1,
-    schema: z.object({
+    fields: {
       gateId: text,
-      kind: z.enum(["event", "sleep"]),
+      kind: oneOf("event", "sleep"),
       on: text,
-      wakeAt: z.number().optional(),
+      wakeAt: optional(finite),
       correlationKey: optionalText,
-    }),
+    },
     fold: (state, event, at) => {
       state.openGates++;
       state.gates[event.gateId] = {
@@ -234,7 +242,7 @@ export const EVENT_KINDS: { readonly [K in EventType]: KindRow<K> } = {
   GATE_EVENT: {
     code: 10,
     since: 1,
-    schema: z.object({ name: text, gateId: text, payload: wire }),
+    fields: { name: text, gateId: text, payload: wire },
     fold: (state, event, at) => {
       closeGate(state, event.gateId, "resolved", at);
       const gate = state.gates[event.gateId];
@@ -244,50 +252,50 @@ export const EVENT_KINDS: { readonly [K in EventType]: KindRow<K> } = {
   GATE_TIMED_OUT: {
     code: 11,
     since: 1,
-    schema: z.object({ gateId: text, on: text }),
+    fields: { gateId: text, on: text },
     fold: (state, event, at) => closeGate(state, event.gateId, "timedOut", at),
   },
   TIMER_FIRED: {
     code: 12,
     since: 1,
-    schema: z.object({ gateId: text }),
+    fields: { gateId: text },
     fold: (state, event, at) => closeGate(state, event.gateId, "resolved", at),
   },
   EXECUTION_RESUMED: {
     code: 13,
     since: 1,
-    schema: z.object({
+    fields: {
       gateId: text,
-      reason: z.enum(["event", "timeout", "timer"]),
+      reason: oneOf("event", "timeout", "timer"),
       requestId: optionalText,
-    }),
+    },
     fold: (state, event) => {
       const gate = state.gates[event.gateId];
       if (gate) gate.requestId = event.requestId;
     },
   },
-  DOMAIN_EVENT: { code: 14, since: 1, schema: z.object({ name: text, payload: wire }), fold: nothing },
+  DOMAIN_EVENT: { code: 14, since: 1, fields: { name: text, payload: wire }, fold: nothing },
   STREAM_DELTA: {
     code: 15,
     since: 1,
-    schema: z.object({ name: text, delta: wire, done: z.boolean() }),
+    fields: { name: text, delta: wire, done: boolean },
     fold: nothing,
   },
   SURFACE_PATCH: {
     code: 16,
     since: 1,
-    schema: z.object({
-      operation: z.enum(["set", "merge", "append"]),
+    fields: {
+      operation: oneOf("set", "merge", "append"),
       key: text,
       value: wire,
       surface: optionalText,
-    }),
+    },
     fold: nothing,
   },
   EXECUTION_COMPLETED: {
     code: 17,
     since: 1,
-    schema: z.object({ output: wire }),
+    fields: { output: wire },
     fold: (state, event) => {
       state.output = event.output;
       state.status = "completed";
@@ -296,7 +304,7 @@ export const EVENT_KINDS: { readonly [K in EventType]: KindRow<K> } = {
   EXECUTION_FAILED: {
     code: 18,
     since: 1,
-    schema: z.object({ error: wire }),
+    fields: { error: wire },
     fold: (state, event) => {
       state.error = event.error;
       state.status = "failed";
@@ -305,7 +313,7 @@ export const EVENT_KINDS: { readonly [K in EventType]: KindRow<K> } = {
   EXECUTION_CANCELLED: {
     code: 19,
     since: 1,
-    schema: z.object({ reason: text }),
+    fields: { reason: text },
     fold: (state, event) => {
       state.reason = event.reason;
       state.status = "cancelled";
@@ -314,13 +322,13 @@ export const EVENT_KINDS: { readonly [K in EventType]: KindRow<K> } = {
   EFFECT_EVENT: {
     code: 20,
     since: 1,
-    schema: z.object({ stepId: text, name: text, payload: wire }),
+    fields: { stepId: text, name: text, payload: wire },
     fold: nothing,
   },
   EFFECT_INDOUBT: {
     code: 21,
     since: 1,
-    schema: z.object({ stepId: text, attempt: count, error: wire }),
+    fields: { stepId: text, attempt: count, error: wire },
     fold: (state, event) => {
       const frame = state.frames[event.stepId];
       if (frame?.status !== "started") return;
@@ -331,14 +339,14 @@ export const EVENT_KINDS: { readonly [K in EventType]: KindRow<K> } = {
   EFFECT_METERED: {
     code: 24,
     since: 1,
-    schema: z.object({
+    fields: {
       stepId: text,
       attempt: count,
       tokens: amount,
       cost: amount,
-      wallMs: amount.optional(),
-      startedAt: z.number().optional(),
-    }),
+      wallMs: optional(amount),
+      startedAt: optional(finite),
+    },
     fold: (state, { tokens, cost, wallMs = 0 }) => {
       const { usage } = state;
       usage.calls++;
@@ -350,7 +358,7 @@ export const EVENT_KINDS: { readonly [K in EventType]: KindRow<K> } = {
   QUOTA_EXCEEDED: {
     code: 25,
     since: 1,
-    schema: z.object({ stepId: text, scope: text, meter: text, limit: amount, used: amount }),
+    fields: { stepId: text, scope: text, meter: text, limit: amount, used: amount },
     fold: nothing,
   },
 };
@@ -374,9 +382,7 @@ function closeGate(state: FoldedState, gateId: string, status: GateStatus, at: E
 }
 
 const EVENT_TYPES = Object.keys(EVENT_KINDS) as EventType[];
-const FIELDS = Object.fromEntries(
-  EVENT_TYPES.map((type) => [type, Object.keys(EVENT_KINDS[type].schema.shape)]),
-);
+const FIELDS = Object.fromEntries(EVENT_TYPES.map((type) => [type, Object.keys(EVENT_KINDS[type].fields)]));
 const TYPE_OF_CODE = new Map(EVENT_TYPES.map((type) => [EVENT_KINDS[type].code, type]));
 
 /** Names a flow may not give to a gate or a domain event, because the log uses them itself. */
@@ -405,13 +411,15 @@ export function eventFromRow(stored: unknown): ExecutionEvent {
   return event as unknown as ExecutionEvent;
 }
 
-/** Checks every field of an event against its kind's schema: for logs that come from outside, and for `verify`. */
+/** Checks every field of an event against its kind: for logs that come from outside, and for `verify`. */
 export function checkEvent(event: ExecutionEvent): void {
-  const checked = EVENT_KINDS[event.type].schema.safeParse(event);
-  if (checked.success) return;
-  const [issue] = checked.error.issues;
-  throw new HeddleError(
-    "RECORD_UNREADABLE",
-    `A stored ${event.type} is malformed at ${issue?.path.join(".") ?? "its root"}: ${issue?.message ?? "no reason given"}.`,
-  );
+  const values = event as unknown as Readonly<Record<string, unknown>>;
+  const fields: Readonly<Record<string, Field<unknown>>> = EVENT_KINDS[event.type].fields;
+  for (const [name, { expected, takes }] of Object.entries(fields)) {
+    if (takes(values[name])) continue;
+    throw new HeddleError(
+      "RECORD_UNREADABLE",
+      `A stored ${event.type} is malformed at ${name}: expected ${expected}.`,
+    );
+  }
 }

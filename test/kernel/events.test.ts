@@ -19,7 +19,7 @@ describe("the table of event kinds", () => {
       expect(Number.isInteger(row.code) && row.code > 0, type).toBe(true);
       expect(row.since, type).toBeGreaterThan(0);
       expect(row.since, type).toBeLessThanOrEqual(EVENT_SCHEMA_VERSION);
-      expect(Object.keys(row.schema.shape).length, type).toBeGreaterThan(0);
+      expect(Object.keys(row.fields).length, type).toBeGreaterThan(0);
       expect(row.fold, type).toBeTypeOf("function");
     }
   });
@@ -30,9 +30,7 @@ describe("the table of event kinds", () => {
 
   // Part of the format: a code is never changed or reused, the order of the fields is that of the stored row.
   test("codes and field orders are those of format 1", () => {
-    const rows = kinds.map(
-      ([type, { code, schema }]) => `${code} ${type} ${Object.keys(schema.shape).join(",")}`,
-    );
+    const rows = kinds.map(([type, { code, fields }]) => `${code} ${type} ${Object.keys(fields).join(",")}`);
     expect(rows).toMatchInlineSnapshot(`
       [
         "1 EXECUTION_STARTED flowId,flowVersion,input,flags,principal",
