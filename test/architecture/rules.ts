@@ -112,7 +112,8 @@ function checkArrows(file: string, facts: ModuleFacts): readonly Finding[] {
     }
     if (!specifier.startsWith(".")) return [];
     const target = resolveImport(file, specifier);
-    if (isWorkerEntry(target)) {
+    // An entry in CommonJS is one more door in front of an entry.
+    if (isWorkerEntry(target) && !file.endsWith(".cts")) {
       return finding(
         `imports ${target}, a thread's entry: start it through new URL(...) instead of importing it.`,
       );
@@ -203,7 +204,7 @@ function roomOf(file: string): string {
 }
 
 function isWorkerEntry(file: string): boolean {
-  return file.endsWith(".worker.ts");
+  return /\.worker\.c?ts$/.test(file);
 }
 
 function resolveImport(file: string, specifier: string): string {

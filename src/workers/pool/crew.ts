@@ -6,7 +6,7 @@
 // W3  Threads beyond minThreads that stay idle for idleTimeoutMs are ended; threads that died are replaced up to minThreads.
 
 import type { Worker } from "node:worker_threads";
-import { Piscina } from "piscina";
+import type { Piscina } from "piscina";
 import { Lane, type LaneOwner } from "./lane.js";
 import type { PoolLimits, PoolSettings } from "./options.js";
 
@@ -26,11 +26,11 @@ export class Crew {
   #idleTimer: NodeJS.Timeout | undefined;
   #isEnding = false;
 
-  constructor(settings: PoolSettings, limits: PoolLimits, owner: LaneOwner) {
+  constructor(ThreadPool: typeof Piscina, settings: PoolSettings, limits: PoolLimits, owner: LaneOwner) {
     this.#owner = owner;
     this.#settings = settings;
     this.#limits = limits;
-    this.#piscina = new Piscina({
+    this.#piscina = new ThreadPool({
       filename: settings.entry.href,
       name: "openLane",
       minThreads: limits.minThreads,

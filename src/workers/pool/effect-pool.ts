@@ -14,6 +14,7 @@
 //     several threads that way runs alone, so that it gets done (C-EFF-01).
 // E6  An idle pool does not keep a host alive; after close the pool holds nothing: no thread, no timer, no port.
 
+import type { Piscina } from "piscina";
 import { fromWire, toWire, type Wire } from "../../kernel/codec/index.js";
 import {
   afterLong,
@@ -94,7 +95,11 @@ export class EffectPool {
 
   /** Loads the module in a thread first: rejects, and leaves nothing behind, when anything is wrong with the options. */
   static async open(options: EffectPoolOptions): Promise<EffectPool> {
-    const pool = new EffectPool(readSettings(options), readLimits(options), options.clock ?? SYSTEM);
+    const settings = readSettings(options);
+    const limits = readLimits(options);
+    // Programs without a pool, and the pool's own threads, do not wait for it to load.
+    const { Piscina } = await import("piscina");
+    const pool = new EffectPool(Piscina, settings, limits, options.clock ?? SYSTEM);
     try {
       await pool.#start();
     } catch (error) {
@@ -104,7 +109,12 @@ export class EffectPool {
     return pool;
   }
 
-  private constructor(settings: PoolSettings, limits: PoolLimits, clock: Pick<Clock, "after">) {
+  private constructor(
+    ThreadPool: typeof Piscina,
+    settings: PoolSettings,
+    limits: PoolLimits,
+    clock: Pick<Clock, "after">,
+  ) {
     this.#settings = settings;
     this.#limits = limits;
     // Deadlines are relative: the time of day is not asked for.
@@ -120,7 +130,7 @@ export class EffectPool {
       heard: (lane) => this.#heard(lane),
       ended: (lane, end) => this.#ended(lane, end),
     };
-    const crew = new Crew(settings, limits, owner);
+    const crew = new Crew(ThreadPool, settings, limits, owner);
     const deadlines = new Deadlines(this.#clock, settings.graceMs, (lane) => crew.kill(lane));
     this.#crew = crew;
     this.#deadlines = deadlines;
@@ -394,7 +404,7 @@ export class EffectPool {
     if (end.kind === "refused") return end.error;
     // In Piscina's words.
     if (end.kind === "died" && String(end.error).includes("No handler function")) {
-      return invalid("entry", `${this.#settings.entry.href} is not heddle's effects.worker.js`, end.error);
+      return invalid("entry", `${this.#settings.entry.href} is not heddle's effects.worker.cjs`, end.error);
     }
     const option = "workers.effects.module";
     return new HeddleError(

@@ -41,7 +41,7 @@ export interface EffectPoolOptions extends TuneOptions {
   readonly graceMs?: number | undefined;
   /** Of each thread, as `new Worker` takes them. */
   readonly resourceLimits?: ResourceLimits | undefined;
-  /** For hosts that bundle heddle: where `effects.worker.js` of the same version lies. */
+  /** For hosts that bundle heddle: where `effects.worker.cjs` of the same version lies, with `effects.worker.js` beside it. */
   readonly entry?: URL | undefined;
   /** What inputs and results may cost. */
   readonly limits?: ValueLimits | undefined;
@@ -165,14 +165,14 @@ export function invalid(option: string, complaint: string, cause?: unknown): Hed
   });
 }
 
-function readEntry(entry: unknown = new URL("../effects.worker.js", import.meta.url)): URL {
+function readEntry(entry: unknown = new URL("../effects.worker.cjs", import.meta.url)): URL {
   if (!(entry instanceof URL) || entry.protocol !== "file:") {
-    throw invalid("entry", 'must be a file URL, as in new URL("./effects.worker.js", import.meta.url)');
+    throw invalid("entry", 'must be a file URL, as in new URL("./effects.worker.cjs", import.meta.url)');
   }
   if (existsSync(entry)) return entry;
   throw invalid(
     "entry",
-    `${entry.href} is not there. When heddle is bundled, keep its effects.worker.js as a file and give its URL`,
+    `${entry.href} is not there. When heddle is bundled, keep its effects.worker.cjs as a file, effects.worker.js beside it, and give its URL`,
   );
 }
 

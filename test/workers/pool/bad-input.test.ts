@@ -118,7 +118,7 @@ describe("a module that cannot serve is refused when the pool opens", () => {
   it("an entry that is not there, or is none of ours", async () => {
     for (const [entry, words] of [
       [new URL("./no-such-entry.js", EFFECTS), "is not there. When heddle is bundled"],
-      [moduleOf("entry", "export const other = 1"), "is not heddle's effects.worker.js"],
+      [moduleOf("entry", "export const other = 1"), "is not heddle's effects.worker.cjs"],
       [moduleOf("broken", "throw new Error('at load')"), "at load"],
     ] as const) {
       const error = await refusalOf({ entry });

@@ -67,6 +67,17 @@ describe("a pool", () => {
   });
 });
 
+describe("a thread", () => {
+  // Node 20 aborts the process when a thread is ended while `require` links ES modules, as it would on a crash of a
+  // neighbour or when the pool closes; Piscina loads by `require` what it can.
+  it("loads no ES module of heddle's by require", async () => {
+    const pool = await openPool();
+    const required = (await pool.call(callOf("required"))) as string[];
+    const ours = required.filter((file) => file.includes("/dist/workers/") && !file.includes("node_modules"));
+    expect(ours.map((file) => file.split("/").at(-1))).toEqual(["effects.worker.cjs"]);
+  });
+});
+
 describe("tune", () => {
   it("applies to a pool at work", async () => {
     const pool = await openPool({ callsPerThread: 1, maxQueue: 2, idleTimeoutMs: 50 });

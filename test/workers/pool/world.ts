@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { EffectPool, type EffectPoolOptions, type PoolCall } from "../../../src/workers/pool/index.js";
 
-export const ENTRY = new URL("../../../dist/workers/effects.worker.js", import.meta.url);
+export const ENTRY = new URL("../../../dist/workers/effects.worker.cjs", import.meta.url);
 export const EFFECTS = new URL("./programs/effects.mjs", import.meta.url);
 
 export async function openPool(options: Partial<EffectPoolOptions> = {}): Promise<EffectPool> {

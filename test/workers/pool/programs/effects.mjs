@@ -2,6 +2,7 @@
 // count invocations that survives the end of a thread.
 
 import { appendFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { setTimeout as delay } from "node:timers/promises";
 import { threadId } from "node:worker_threads";
 import { fail, HeddleError, LlmEffect, ResumePayloadValidationError, ToolEffect } from "heddle";
@@ -29,6 +30,8 @@ export const effects = {
   echo: run((input) => input),
   echoLater: run(async (input) => input),
   thread: run(() => threadId),
+  /** The files the thread has loaded by `require`. */
+  required: run(() => Object.keys(createRequire(import.meta.url).cache)),
   ticks: run(() => ticks),
   /** Everything of the context that crosses. */
   context: run((_input, { signal, emit, ...rest }) => {

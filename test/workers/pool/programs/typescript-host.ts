@@ -5,7 +5,7 @@ import { EffectPool } from "../../../../src/workers/pool/index.js";
 
 const pool = await EffectPool.open({
   module: new URL("./typescript-effects.mjs", import.meta.url),
-  entry: new URL("../../../../dist/workers/effects.worker.js", import.meta.url),
+  entry: new URL("../../../../dist/workers/effects.worker.cjs", import.meta.url),
 });
 const answer = await pool.call({
   effectId: "typed",
