@@ -8,7 +8,15 @@
 // A2  Dropping the run and replaying it later writes the same log as keeping it.
 // A3  An attempt's outcome counts once: it is matched by step and attempt, and ignored when the attempt is over.
 
-import type { Outcome, Principal } from "../effects/index.js";
+import {
+  CallAccount,
+  type Ledger,
+  type Outcome,
+  type Principal,
+  type Spender,
+  tenantOf,
+  type Used,
+} from "../effects/index.js";
 import {
   appended,
   checkEventName,
@@ -56,6 +64,10 @@ export interface ActorHost {
   warn(message: string): void;
   /** Whether a task may run again when it is not known whether it has run. */
   mayRepeat(task: ExecutableTask): boolean;
+  /** Its number. */
+  readonly partition: number;
+  /** Where budgets are configured. */
+  readonly ledger: Ledger | undefined;
 }
 
 /** What one pass did to one execution: what to commit, and what to let go of once that is durable. */
@@ -67,6 +79,13 @@ export interface Move extends ExecutionCommit {
   /** Callers who hear that it is durable, or that it could not be made so. */
   readonly replies: readonly Reply<void>[];
   readonly closedResumes: readonly ClosedResume[];
+  /** What attempts have used that are over with it. */
+  readonly settled: readonly Settled[];
+}
+
+export interface Settled {
+  readonly spender: Spender;
+  readonly used: Used;
 }
 
 /** A resume that found its gate closed: whether it is a repeat or a loser is for the log to say. */
@@ -74,6 +93,8 @@ export interface ClosedResume {
   readonly request: ResumeRequest;
   readonly reply: Reply<void>;
 }
+
+type OverBudget = Extract<Outcome, { readonly kind: "overBudget" }>;
 
 const NONE: readonly never[] = [];
 
@@ -85,6 +106,7 @@ class Draft {
   closedResumes: ClosedResume[] | undefined;
   arm: TimerRow[] | undefined;
   disarm: TimerRow[] | undefined;
+  settled: Settled[] | undefined;
 }
 
 /** Executions of up to this many events keep them, so that their state can be folded without a read. */
@@ -132,6 +154,8 @@ export class Actor implements FlowRunHost, EventSink {
   /** Which gate each named resume closed: a repeat must not close the next gate of that name. */
   #answered: Map<string, string> | undefined;
   #draft: Draft | undefined;
+  /** Where budgets are configured, and it has been in memory with its flow. */
+  #spender: Spender | undefined;
 
   constructor(
     host: ActorHost,
@@ -190,7 +214,7 @@ export class Actor implements FlowRunHost, EventSink {
     this.append(started);
     this.answerWhenDurable(reply);
     this.recent = [];
-    this.#openRun([started]);
+    this.#openRun([started], NONE);
     this.#live = true; // nothing of it can have been in flight before
   }
 
@@ -207,7 +231,7 @@ export class Actor implements FlowRunHost, EventSink {
     this.#nextSequence = history.length;
     this.recent = history.length <= RECENT_EVENTS_MAX ? [...records] : undefined;
     this.aside = undefined;
-    this.#openRun(history);
+    this.#openRun(history, records);
   }
 
   /** Takes up the log of an execution whose flow is not here, so that it can at least be cancelled. */
@@ -217,15 +241,30 @@ export class Actor implements FlowRunHost, EventSink {
     this.aside = aside;
   }
 
-  #openRun(history: readonly ExecutionEvent[]): void {
+  #openRun(history: readonly ExecutionEvent[], records: readonly LogRecord[]): void {
     if (!this.#flow)
       throw new HeddleError("INVARIANT_BROKEN", `A1: execution ${this.id} was restored without its flow`);
     const { entropy, limits } = this.#host;
     const [started] = history;
     if (started?.type === "EXECUTION_STARTED") this.#principal = started.principal;
+    if (this.#host.ledger && !this.#spender) this.#spender = this.#openSpender(this.#host.ledger, records);
     this.#run = new FlowRun({ executionId: this.id, flow: this.#flow, history, entropy, limits, host: this });
     this.#started = false;
     this.#live = false;
+  }
+
+  /** It is made once: what its attempts under way have used stands in no log. */
+  #openSpender(ledger: Ledger, records: readonly LogRecord[]): Spender {
+    const { partition } = this.#host;
+    const spender = ledger.open(this.id, {
+      partition,
+      flowId: this.flowId,
+      tenant: tenantOf(this.principal),
+    });
+    for (const { timestamp, events } of records) {
+      for (const event of events) if (event.type === "EFFECT_METERED") spender.restore(event, timestamp);
+    }
+    return spender;
   }
 
   /** Whether this very attempt is still the one whose outcome counts (A3). */
@@ -292,7 +331,7 @@ export class Actor implements FlowRunHost, EventSink {
     if (run.phase.kind === "open") {
       if (!this.#live) this.#enterLive(run, now);
       this.status = run.parked ? "suspended" : "running";
-    } else if (!isTerminal(this.status)) this.#finish(run);
+    } else if (!isTerminal(this.status)) this.#finish(run, now);
     return this.hasMail;
   }
 
@@ -340,6 +379,7 @@ export class Actor implements FlowRunHost, EventSink {
       arm: draft.arm ?? NONE,
       disarm: draft.disarm ?? NONE,
       dispatches: draft.dispatches ?? NONE,
+      settled: draft.settled ?? NONE,
       replies: draft.replies ?? NONE,
       closedResumes: draft.closedResumes ?? NONE,
     };
@@ -402,16 +442,18 @@ export class Actor implements FlowRunHost, EventSink {
       case "verdict":
         return this.#onVerdict(message.stepId, message.verdict, message.reply, now);
       case "cancel":
-        this.#onCancel(message.reason, message.reply);
+        this.#onCancel(message.reason, message.reply, now);
         return false;
     }
   }
 
   #onSettled(stepId: string, attempt: number, outcome: Outcome, now: number): boolean {
-    if (this.#inFlight?.get(stepId)?.attempt !== attempt) return false; // A3
-    this.#inFlight.delete(stepId);
+    const ended = this.#inFlight?.get(stepId);
+    if (ended?.attempt !== attempt) return false; // A3
+    this.#inFlight?.delete(stepId);
     const step = this.#run?.openStep(stepId);
     if (!step) return false;
+    this.#meter(ended, now);
     switch (outcome.kind) {
       case "completed":
         return this.#deliver({ type: "STEP_COMPLETED", stepId, output: outcome.output }, now);
@@ -422,8 +464,11 @@ export class Actor implements FlowRunHost, EventSink {
       case "inDoubt":
         this.#doubt(step, outcome.error);
         return false;
+      case "overBudget":
+        return this.#onOverBudget(step, outcome, now);
       case "failed": {
-        const { error } = outcome;
+        const { error, exceeded } = outcome;
+        if (exceeded) this.append({ type: "QUOTA_EXCEEDED", stepId, ...exceeded });
         const delay = retryDelay(step, outcome, `${this.id}/${stepId}`);
         if (delay === undefined) {
           return this.#deliver(
@@ -444,6 +489,28 @@ export class Actor implements FlowRunHost, EventSink {
         return false;
       }
     }
+  }
+
+  #onOverBudget({ stepId, attempt }: OpenStep, { refusal, error }: OverBudget, now: number): boolean {
+    const { scope, meter, limit, used, onExceeded, opensAt } = refusal;
+    if (onExceeded === "throttle") {
+      // It has not begun: the next one has its number, and no failure is counted.
+      const dueAt = opensAt ?? now;
+      this.#retry({ type: "STEP_RETRIED", stepId, attempt, reason: "throttled", dueAt, error });
+      this.#arm(dueAt, RETRY_TIMER + stepId);
+      return false;
+    }
+    this.append({ type: "QUOTA_EXCEEDED", stepId, scope, meter, limit, used });
+    if (onExceeded === "reject")
+      return this.#deliver(
+        { type: "STEP_FAILED", stepId, error, channel: undefined, payload: undefined },
+        now,
+      );
+    this.#meterOpen(now);
+    this.append({ type: "EXECUTION_FAILED", error });
+    this.status = "failed";
+    if (this.#run) this.#release(this.#run, "a budget ended it");
+    return false;
   }
 
   #onTimer(wakeAt: number, timerId: string, now: number): boolean {
@@ -549,7 +616,7 @@ export class Actor implements FlowRunHost, EventSink {
     }
   }
 
-  #onCancel(reason: string, reply: Reply<void>): void {
+  #onCancel(reason: string, reply: Reply<void>, now: number): void {
     if (isTerminal(this.status) && this.status !== "cancelled") {
       // That it has ended is an answer too, so it waits until the end is durable.
       const error = endedError(this.id, this.status);
@@ -564,6 +631,7 @@ export class Actor implements FlowRunHost, EventSink {
       return;
     }
     if (this.status !== "cancelled") {
+      this.#meterOpen(now);
       this.append({ type: "EXECUTION_CANCELLED", reason });
       this.status = "cancelled";
       this.aside = undefined;
@@ -618,8 +686,9 @@ export class Actor implements FlowRunHost, EventSink {
         this.#arm(retryAt, RETRY_TIMER + stepId);
         continue;
       }
-      // It may have run, or not: its request was durable, its outcome is not there. It runs again with the same key, unless
-      // it may not.
+      // It may have run, or not: its request was durable, its outcome is not there. It counts as a call, and runs again with
+      // the same key, unless it may not.
+      this.#meterLost(step, now);
       if (this.#host.mayRepeat(step.task)) this.#repeat(step, "recovered", now);
       else this.#doubt(step, undefined);
     }
@@ -631,7 +700,8 @@ export class Actor implements FlowRunHost, EventSink {
     this.#change();
   }
 
-  #finish(run: FlowRun): void {
+  #finish(run: FlowRun, now: number): void {
+    this.#meterOpen(now);
     if (run.phase.kind === "completed") {
       this.append({ type: "EXECUTION_COMPLETED", output: run.phase.output });
       this.status = "completed";
@@ -658,7 +728,9 @@ export class Actor implements FlowRunHost, EventSink {
 
   /** Prepares an attempt; the partition dispatches it once what led to it is durable. */
   requestEffect(step: OpenStep): void {
-    const attempt = new InFlight(this.id, this.flowId, step, this);
+    const { ledger } = this.#host;
+    const account = this.#spender && ledger && new CallAccount({ ledger, spender: this.#spender });
+    const attempt = new InFlight(this.id, this.flowId, step, this, account);
     (this.#inFlight ??= new LeanMap()).set(step.stepId, attempt);
     const draft = this.#change();
     draft.dispatches = appended(draft.dispatches, attempt);
@@ -673,6 +745,31 @@ export class Actor implements FlowRunHost, EventSink {
   emitFrom({ stepId, attempt }: InFlight, name: string, payload: unknown): void {
     checkEventName("event type", name);
     this.post({ kind: "effectEvent", stepId, attempt, name, payload: toWire(payload, this.#host.limits) });
+  }
+
+  /** Records what an attempt has used, if there is anything to account for. */
+  #meter({ stepId, attempt, account }: InFlight, now: number): void {
+    const used = account?.close(now);
+    if (used) this.#recordUse(stepId, attempt, used);
+  }
+
+  /** The same for all that are under way: with the end of their execution nobody waits for them any more. */
+  #meterOpen(now: number): void {
+    for (const attempt of this.#inFlight?.values() ?? NONE) this.#meter(attempt, now);
+  }
+
+  /** The same for one whose account was lost with its process: that it began must be assumed, what it used is not known. */
+  #meterLost({ stepId, attempt }: OpenStep, now: number): void {
+    const { ledger } = this.#host;
+    if (!ledger || !this.#spender) return;
+    ledger.begin(this.#spender, now);
+    this.#recordUse(stepId, attempt, { tokens: 0, cost: 0, wallMs: undefined, startedAt: now });
+  }
+
+  #recordUse(stepId: string, attempt: number, used: Used): void {
+    this.append({ type: "EFFECT_METERED", stepId, attempt, ...used });
+    const draft = this.#change();
+    if (this.#spender) draft.settled = appended(draft.settled, { spender: this.#spender, used });
   }
 
   #repeat(step: OpenStep, reason: "recovered" | "verdict", now: number): void {

@@ -1,8 +1,8 @@
 // InFlight: one dispatched attempt of a step, as the executor sees it. Made for every dispatch, so the parts few
 // handlers ask for (the signal, the key) are made when they are asked for.
 
-import type { Invocation, Principal } from "../effects/index.js";
-import type { ExecutableTask, OpenStep, RetryPolicy, TaskKind, Wire } from "../kernel/index.js";
+import { CallAccount, type Invocation, type Principal } from "../effects/index.js";
+import type { ExecutableTask, OpenStep, RetryPolicy, TaskKind, UsageReport, Wire } from "../kernel/index.js";
 
 /** Who takes the domain events of an attempt. */
 export interface EventSink {
@@ -17,18 +17,27 @@ export class InFlight implements Invocation {
   /** Its own: the step goes on counting when this attempt has failed. */
   readonly attempt: number;
   readonly failures: number;
+  /** Made for the first report where no budgets are configured. */
+  account: CallAccount | undefined;
   readonly #step: OpenStep;
   readonly #sink: EventSink;
   #controller: AbortController | undefined;
   #aborted: { readonly reason: unknown } | undefined;
 
-  constructor(executionId: string, workflowId: string, step: OpenStep, sink: EventSink) {
+  constructor(
+    executionId: string,
+    workflowId: string,
+    step: OpenStep,
+    sink: EventSink,
+    account: CallAccount | undefined,
+  ) {
     this.executionId = executionId;
     this.workflowId = workflowId;
     this.attempt = step.attempt;
     this.failures = step.failures;
     this.#step = step;
     this.#sink = sink;
+    this.account = account;
   }
 
   get stepId(): string {
@@ -78,7 +87,15 @@ export class InFlight implements Invocation {
     return (name, payload) => this.#sink.emitFrom(this, name, payload);
   }
 
+  get meter(): (usage: UsageReport) => void {
+    return (usage) => {
+      this.account ??= new CallAccount();
+      this.account.report(usage);
+    };
+  }
+
   abort(reason: unknown): void {
+    this.account?.drop();
     this.#aborted = { reason };
     this.#controller?.abort(reason);
   }

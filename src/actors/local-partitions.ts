@@ -7,7 +7,7 @@
 // H1  What runs effects outside this thread is there before the first partition recovers, and goes after the last is closed.
 // H2  An opening that fails half-way closes what it had opened.
 
-import { type EffectExecutor, type EffectRuntime, InlineExecutor } from "../effects/index.js";
+import { type EffectExecutor, type EffectRuntime, InlineExecutor, type Ledger } from "../effects/index.js";
 import type { Clock, Entropy, EventStore, SnapshotStore, ValueLimits } from "../kernel/index.js";
 import type { Admission } from "./admission.js";
 import type { FlowRegistry } from "./flow-registry.js";
@@ -37,6 +37,8 @@ export interface LocalPartitionsOptions {
   /** Numbers of the partitions to run here. Default: all. */
   readonly partitions?: readonly number[] | undefined;
   readonly effects?: OutsideEffects | undefined;
+  /** The budgets that hold for what runs here. */
+  readonly ledger?: Ledger | undefined;
   /** Bounds what the partitions have at work together. */
   readonly admission?: Admission | undefined;
   /** Awaited before each pass; see PartitionOptions. */
@@ -82,7 +84,7 @@ export class LocalPartitions implements PartitionHost {
     const { eventStore, effectRuntime, clock, entropy, limits, registry, observer, effects } = this.#options;
     const executor: EffectExecutor = new InlineExecutor(effectRuntime, clock, limits);
     const states = new StateReader(this.#options.snapshotStore, this.#options.snapshotEvery);
-    const { maxResident, admission, pace } = this.#options;
+    const { maxResident, admission, pace, ledger } = this.#options;
     const shared = {
       clock,
       entropy,
@@ -94,6 +96,7 @@ export class LocalPartitions implements PartitionHost {
       maxResident,
       admission,
       pace,
+      ledger,
     };
     const numbers = this.#options.partitions ?? Array.from({ length: eventStore.partitions }, (_, i) => i);
     const partitions: Partition[] = [];
@@ -102,6 +105,7 @@ export class LocalPartitions implements PartitionHost {
       for (const number of numbers) {
         partitions.push(new Partition({ ...shared, log: await eventStore.open(number) }));
       }
+      for (const partition of partitions) await partition.bringTotals();
       for (const partition of partitions) await partition.recover();
     } catch (error) {
       for (const partition of partitions) await partition.close(0); // H2

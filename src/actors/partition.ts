@@ -13,7 +13,7 @@
 //     the partition then probes the log and, once it takes writes again, recovers from it as a fresh process would.
 // P5  One execution that cannot go on is set aside; it stops no other.
 
-import type { EffectExecutor, Outcome } from "../effects/index.js";
+import type { EffectExecutor, Ledger, Outcome } from "../effects/index.js";
 import {
   afterLong,
   type Clock,
@@ -24,6 +24,7 @@ import {
   fold,
   HeddleError,
   isTerminal,
+  type MeterRow,
   type PartitionLog,
   revealState,
   sameWire,
@@ -59,6 +60,8 @@ export interface PartitionOptions {
   readonly pace?: (() => Promise<void> | undefined) | undefined;
   /** Shared by the partitions of a thread. Default: no bound. */
   readonly admission?: Admission | undefined;
+  /** Shared by the partitions of a thread. Default: nothing is counted. */
+  readonly ledger?: Ledger | undefined;
 }
 
 export interface PartitionLoad {
@@ -92,6 +95,8 @@ type Condition =
 export class Partition implements IntakeHost {
   readonly entropy: Entropy;
   readonly limits: ValueLimits;
+  readonly partition: number;
+  readonly ledger: Ledger | undefined;
   readonly #log: PartitionLog;
   readonly #clock: Clock;
   readonly #executor: EffectExecutor;
@@ -127,6 +132,8 @@ export class Partition implements IntakeHost {
   constructor(options: PartitionOptions) {
     this.entropy = options.entropy;
     this.limits = options.limits;
+    this.partition = options.log.partition;
+    this.ledger = options.ledger;
     this.#log = options.log;
     this.#clock = options.clock;
     this.#executor = options.executor;
@@ -149,6 +156,11 @@ export class Partition implements IntakeHost {
   }
 
   // ── Doors ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+  /** Brings what the log says of budgets into the ledger: before anything that counts in them goes on, in any partition. */
+  async bringTotals(): Promise<void> {
+    this.ledger?.load(this.partition, await this.#log.meters());
+  }
 
   /** Takes up everything that was at work when the log was last written. */
   async recover(): Promise<void> {
@@ -250,6 +262,7 @@ export class Partition implements IntakeHost {
   /** Lets an actor leave memory. */
   #forget(actor: Actor): void {
     this.#actors.delete(actor.id);
+    this.ledger?.forget(actor.id);
     if (!actor.holdsSlot) return;
     actor.holdsSlot = false;
     this.#admission.leave();
@@ -431,7 +444,8 @@ export class Partition implements IntakeHost {
       return;
     }
     this.#observer.appended(moves);
-    const committed = this.#log.commit({ executions: moves });
+    const meters = this.#settle(moves, now);
+    const committed = this.#log.commit({ executions: moves, ...(meters && { meters }) });
     this.#commitsInFlight++;
     const before = this.#released;
     this.#earlierReleased = before;
@@ -449,6 +463,16 @@ export class Partition implements IntakeHost {
         this.#reject(moves, this.#unavailable(this.#condition));
       },
     );
+  }
+
+  /** What attempts have used that are over with these moves: it counts from now on, and is durable with them. */
+  #settle(moves: readonly Move[], now: number): readonly MeterRow[] | undefined {
+    const { ledger } = this;
+    if (!ledger) return undefined;
+    for (const { settled } of moves) {
+      for (const { spender, used } of settled) ledger.settle(spender, used, now);
+    }
+    return ledger.takeRows(this.partition);
   }
 
   // ── Release ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -629,6 +653,7 @@ export class Partition implements IntakeHost {
       `Partition ${this.#log.partition} takes writes again; what was running is recovered from the log.`,
     );
     try {
+      await this.bringTotals();
       await this.recover();
     } catch (error) {
       this.#fail(error);

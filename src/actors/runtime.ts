@@ -1,7 +1,7 @@
 // ExecutionRuntime: the door through which programs start, resume, cancel and watch executions. It routes each call to
 // the partition that owns the execution, and checks at this boundary whatever can be checked without it.
 
-import type { EffectRuntime, Principal } from "../effects/index.js";
+import type { EffectRuntime, Ledger, Principal } from "../effects/index.js";
 import {
   type Clock,
   checkId,
@@ -67,6 +67,8 @@ export interface RuntimeOptions extends ObserverHooks {
   readonly effects?: OutsideEffects | undefined;
   /** Bounds what partitions have at work, when they run in this thread. */
   readonly admission?: Admission | undefined;
+  /** The budgets of the ring, when partitions run in this thread. */
+  readonly ledger?: Ledger | undefined;
   /** Where the partitions run, given the flows of this runtime. Default: in this thread. */
   readonly partitionHost?: ((registry: FlowRegistry) => PartitionHost) | undefined;
 }

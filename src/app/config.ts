@@ -18,6 +18,7 @@ import {
 } from "../kernel/index.js";
 import { invalidWorkers, readThreadOptions } from "../workers/index.js";
 import type { WorkersConfig } from "../workers/partitions/options.js";
+import { type EnvelopeConfig, readEnvelope } from "./envelope.js";
 import type { StorageConfig } from "./storage.js";
 
 /** A surface by its id. */
@@ -56,6 +57,8 @@ export interface DurabilityConfig {
 export interface ExecutionConfig {
   /** Called once while the app is built, to register what steps name by `toolId`. */
   registerEffects?: ((effects: EffectRuntime) => void) | undefined;
+  /** Counts what effects use, and bounds it. */
+  envelope?: EnvelopeConfig | undefined;
   /** Around every effect, outermost first. */
   effectMiddleware?: EffectMiddleware[] | undefined;
   /** The clock of events, timers and `ctx.now()`: milliseconds since the epoch. Default: the host's. */
@@ -124,8 +127,9 @@ const GROUPS: Readonly<
       "admission",
       "maxInFlight",
       "maxWaitingBytes",
+      "envelope",
     ],
-    later: ["dispatcher", "envelope", "errorClasses", "claimCheck"],
+    later: ["dispatcher", "errorClasses", "claimCheck"],
   },
   checks: { has: [], later: ["validate", "verify", "manifest"] },
 };
@@ -218,6 +222,7 @@ export function checkConfig(config: unknown): asserts config is LoomConfig {
   const { admission } = execution ?? {};
   if (admission !== undefined && admission !== "wait" && admission !== "reject")
     throw invalid(`execution.admission is "wait" or "reject", not ${JSON.stringify(admission)}.`);
+  readEnvelope(execution?.envelope);
   checkWorkers(config as LoomConfig);
 }
 
@@ -235,6 +240,13 @@ function checkWorkers({ workers, storage, execution, security }: LoomConfig): vo
         ? "security.killSwitch does not reach into partition threads: leave it out, or leave workers.actors out."
         : `security.${option} does not go with workers.actors: effects run in those threads. Export ${option} from the module that workers.app names (${threads.app}).`,
       { details: { option: `security.${option}` } },
+    );
+  }
+  if (execution?.envelope !== undefined) {
+    throw new HeddleError(
+      "CONFIG_INVALID",
+      "execution.envelope does not reach into partition threads: leave it out, or leave workers.actors out.",
+      { details: { option: "execution.envelope" } },
     );
   }
   for (const option of ["registerEffects", "effectMiddleware", "now"] as const) {

@@ -6,6 +6,7 @@ import type { EventStore, SnapshotStore } from "../kernel/index.js";
 import { ProjectionRuntime } from "../surface/index.js";
 import { PooledEffects, readThreadOptions, type ThreadPartitions } from "../workers/index.js";
 import { checkConfig, type LoomConfig } from "./config.js";
+import { type Envelope, openEnvelope } from "./envelope.js";
 import { partitionThreads } from "./partition-threads.js";
 import { WorkflowRuntime } from "./runtime.js";
 import { openStores } from "./storage.js";
@@ -17,6 +18,8 @@ export interface LoomApp {
   readonly effectRuntime: EffectRuntime;
   readonly projectionRuntime: ProjectionRuntime;
   readonly stores: { readonly eventStore: EventStore; readonly snapshotStore: SnapshotStore };
+  /** `execution.envelope`, if there is one. */
+  readonly envelope?: Envelope;
   /** `security.killSwitch`, if there is one. */
   readonly killSwitch?: KillSwitch;
   /** The threads of `workers`. */
@@ -38,10 +41,12 @@ export function defineConfig(config: LoomConfig): LoomApp {
   const stores = openStores(storage, now, (message) => observer.warn(message), threads?.count);
   const allFlows = [...flows, ...flowModules.flatMap(flowsOf)];
   const { authorizer, policies, killSwitch } = security;
+  const envelope = openEnvelope(execution.envelope, now);
+  const budgeting = envelope && { ledger: envelope.ledger, now };
   const effectRuntime = threads
     ? new UnreachableEffects()
     : new EffectRuntime(
-        ring({ killSwitch, authorizer, policies, flows: allFlows, middleware: effectMiddleware }),
+        ring({ killSwitch, authorizer, policies, flows: allFlows, budgeting, middleware: effectMiddleware }),
       );
   registerEffects?.(effectRuntime);
   const toThreads = threads && partitionThreads(config, threads, stores.eventStore, observer);
@@ -58,6 +63,7 @@ export function defineConfig(config: LoomConfig): LoomApp {
     maxResident: execution.maxResident,
     maxValueBytes: execution.maxValueBytes,
     admission,
+    ledger: envelope?.ledger,
     effects: pooled,
     partitionHost: toThreads && ((registry) => (threadHost = toThreads(registry))),
   });
@@ -68,6 +74,7 @@ export function defineConfig(config: LoomConfig): LoomApp {
     effectRuntime,
     projectionRuntime: new ProjectionRuntime(stores.eventStore, surfaceIds),
     stores,
+    ...(envelope && { envelope }),
     ...(killSwitch && { killSwitch }),
     workers: appWorkers({
       load: () => runtime.load,

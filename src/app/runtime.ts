@@ -8,7 +8,7 @@ import {
   type OutsideEffects,
   type PartitionHost,
 } from "../actors/index.js";
-import type { EffectRuntime } from "../effects/index.js";
+import type { EffectRuntime, Ledger } from "../effects/index.js";
 import { type EventStore, type SnapshotStore, VALUE_LIMITS } from "../kernel/index.js";
 import { fillRandom, systemClock, systemEntropy } from "./clock.js";
 
@@ -23,6 +23,7 @@ export interface WorkflowRuntimeOptions extends ObserverHooks {
   readonly now?: (() => number) | undefined;
   readonly effects?: OutsideEffects | undefined;
   readonly admission?: Admission | undefined;
+  readonly ledger?: Ledger | undefined;
   readonly partitionHost?: ((registry: FlowRegistry) => PartitionHost) | undefined;
 }
 

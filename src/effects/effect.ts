@@ -9,6 +9,7 @@ import {
   type ToolMode,
   TypedFailure,
 } from "../kernel/index.js";
+import type { CallAccount } from "./quota/account.js";
 
 /** Who an execution acts for. Opaque to heddle but for the two names it looks for. */
 export type Principal = string | PrincipalFacts;
@@ -17,6 +18,12 @@ export interface PrincipalFacts {
   readonly actor?: string;
   readonly tenant?: string;
   readonly [fact: string]: unknown;
+}
+
+/** The tenant it acts for, if it says so. */
+export function tenantOf(principal: unknown): string | undefined {
+  const { tenant } = (principal ?? {}) as { readonly tenant?: unknown };
+  return typeof tenant === "string" && tenant !== "" ? tenant : undefined;
 }
 
 export type EffectKind = "tool" | "llm" | "human" | "a2a";
@@ -32,6 +39,8 @@ export interface EffectContext extends StepHandlerContext {
   readonly failures?: number | undefined;
   /** What the step itself says of retries. Middleware that retries leaves it to that. */
   readonly retry?: RetryPolicy | undefined;
+  /** Where it is written down what the call uses. Absent where nobody counts. */
+  readonly account?: CallAccount | undefined;
 }
 
 /** In the thread of its execution, or on a thread of the pool (`workers.effects`). */

@@ -3,6 +3,7 @@
 
 import type { ExecutableTask, Wire } from "../kernel/index.js";
 import type { EffectContext, Elsewhere } from "./effect.js";
+import type { Exceeded, Refusal } from "./quota/refusal.js";
 
 /** One attempt of one step, ready to run, its request being durable; also the context its effect is given. */
 export interface Invocation extends EffectContext {
@@ -13,6 +14,8 @@ export interface Invocation extends EffectContext {
 export type Outcome =
   /** It may have done its work and may not be repeated. */
   | { readonly kind: "inDoubt"; readonly error: Wire }
+  /** A budget did not let it through: the effect did not run. */
+  | { readonly kind: "overBudget"; readonly refusal: Refusal; readonly error: Wire }
   | { readonly kind: "completed"; readonly output: Wire }
   | {
       readonly kind: "failedOnChannel";
@@ -29,6 +32,8 @@ export type Outcome =
       readonly retryAfterMs?: number | undefined;
       /** Another attempt was asked for, after so many milliseconds: the step's policy is not asked. */
       readonly retryInMs?: number | undefined;
+      /** The budget over which it was cut off while it ran. */
+      readonly exceeded?: Exceeded | undefined;
     };
 
 export interface EffectExecutor {

@@ -19,6 +19,7 @@ export {
   type RemoteEffect,
   type RemoteTerms,
   ToolEffect,
+  tenantOf,
 } from "./effect.js";
 export { EffectRuntime } from "./effect-runtime.js";
 export type { EffectExecutor, Invocation, Outcome } from "./executor.js";
@@ -26,6 +27,11 @@ export { FairQueue } from "./fair-queue.js";
 export { InlineExecutor } from "./inline-executor.js";
 export { type KillRecord, type KillScope, KillSwitch } from "./kill-switch.js";
 export type { RingCheck, RingLayer } from "./layer.js";
+export { CallAccount } from "./quota/account.js";
+export { type Budget, type BudgetScope, type OnExceeded, readBudgets } from "./quota/budget.js";
+export { type BudgetLedger, type BudgetQuery, type BudgetStanding, Ledger } from "./quota/ledger.js";
+export type { Spender } from "./quota/spender.js";
+export type { Used } from "./quota/tally.js";
 export { retryHintOf } from "./retry-hint.js";
 export { RetryLater } from "./retry-later.js";
 export { type RingParts, ring } from "./ring.js";

@@ -40,6 +40,8 @@ import {
 import { type EffectRuntime, effectUnknown } from "./effect-runtime.js";
 import type { EffectExecutor, Invocation, Outcome } from "./executor.js";
 import { calledLate } from "./layer.js";
+import { meteredByResult } from "./quota/model-usage.js";
+import { exceededBy, QuotaRefused, quotaError } from "./quota/refusal.js";
 import { retryHintOf } from "./retry-hint.js";
 import { RetryLater } from "./retry-later.js";
 
@@ -125,9 +127,10 @@ export class InlineExecutor implements EffectExecutor {
     const innermost = (value: unknown): unknown => {
       if (ending.isOver) throw calledLate(context); // X3
       if (!effect) return handler?.(value, context);
-      return isRemote(effect)
+      const result = isRemote(effect)
         ? effect.executeWithin(value, context, this.#termsOf(invocation.task, release))
         : effect.execute(value, context);
+      return effect.kind === "llm" ? meteredByResult(result, context) : result;
     };
     return this.#effects.run(context, input, innermost);
   }
@@ -147,6 +150,7 @@ export class InlineExecutor implements EffectExecutor {
 
   #completed(invocation: Invocation, value: unknown): Outcome {
     const { task } = invocation;
+    invocation.account?.end(this.#clock.now());
     try {
       const output = parseWith(task.outputSchema, value, "OUTPUT_INVALID", "result of step", task.id);
       return { kind: "completed", output: toWire(output, this.#limits) };
@@ -156,6 +160,15 @@ export class InlineExecutor implements EffectExecutor {
   }
 
   #failed(invocation: Invocation, error: unknown): Outcome {
+    if (error instanceof QuotaRefused) {
+      const { refusal } = error;
+      return {
+        kind: "overBudget",
+        refusal,
+        error: failureToWire(quotaError(invocation.stepId, refusal)),
+      };
+    }
+    invocation.account?.end(this.#clock.now());
     if (error instanceof TypedFailure) return this.#failedOnChannel(invocation, error);
     // Whoever asks for another attempt does not know that there may be none.
     const cause = error instanceof RetryLater ? error.failure : error;
@@ -164,7 +177,8 @@ export class InlineExecutor implements EffectExecutor {
     if (error instanceof RetryLater)
       return { kind: "failed", error: failureToWire(cause), retryable: true, retryInMs: error.delayMs };
     const { retryable = true, retryAfterMs } = retryHintOf(error, this.#clock.now());
-    return { kind: "failed", error: failureToWire(error), retryable, retryAfterMs };
+    const exceeded = exceededBy(error);
+    return { kind: "failed", error: failureToWire(error), retryable, retryAfterMs, exceeded };
   }
 
   /** A failure on a declared channel with a valid payload is recorded as such; any other degrades to a plain one. */
@@ -227,8 +241,11 @@ class TimedContext implements EffectContext {
   readonly retry: RetryPolicy | undefined;
   readonly signal: AbortSignal;
   readonly emit: EffectContext["emit"];
+  readonly meter: EffectContext["meter"];
+  readonly #invocation: Invocation;
 
   constructor(invocation: Invocation, deadline: AbortSignal) {
+    this.#invocation = invocation;
     this.executionId = invocation.executionId;
     this.workflowId = invocation.workflowId;
     this.stepId = invocation.stepId;
@@ -241,5 +258,10 @@ class TimedContext implements EffectContext {
     this.retry = invocation.retry;
     this.signal = AbortSignal.any([invocation.signal, deadline]);
     this.emit = invocation.emit;
+    this.meter = invocation.meter;
+  }
+
+  get account(): EffectContext["account"] {
+    return this.#invocation.account;
   }
 }

@@ -2,6 +2,7 @@
 // ended: their steps fail, and a flow may catch that, or be started again.
 
 import { HeddleError } from "../kernel/index.js";
+import { tenantOf } from "./effect.js";
 import type { RingCheck } from "./layer.js";
 
 /** What a switch covers. */
@@ -47,8 +48,7 @@ export class KillSwitch {
 export function stopWhenKilled(killSwitch: KillSwitch): RingCheck {
   return {
     check({ principal, workflowId, toolId }) {
-      const tenant = typeof principal === "object" ? principal.tenant : undefined;
-      const stopped = killSwitch.reasonFor(workflowId, tenant);
+      const stopped = killSwitch.reasonFor(workflowId, tenantOf(principal));
       if (!stopped) return;
       const { kind } = stopped.scope;
       const message = `Effect ${toolId} was stopped by the kill switch of the ${kind}: ${stopped.reason}.`;

@@ -2,6 +2,7 @@
 // decides it.
 //
 // G1  Authority comes first: what may not run is not counted and not retried, and no middleware sees it.
+//     Budgets come next: what middleware does to an attempt, it does to one that was counted.
 // G2  The deadline of an attempt, and the effect itself, are innermost and belong to whoever runs it (InlineExecutor).
 
 import type { PolicyDefinition, RegisteredFlow } from "../kernel/index.js";
@@ -10,6 +11,7 @@ import { PolicyAuthorizer } from "./authority/policy-authorizer.js";
 import type { EffectMiddleware } from "./effect.js";
 import { type KillSwitch, stopWhenKilled } from "./kill-switch.js";
 import type { RingLayer } from "./layer.js";
+import { type Budgeting, withinBudgets } from "./quota/within-budgets.js";
 
 export interface RingParts {
   readonly killSwitch?: KillSwitch | undefined;
@@ -18,6 +20,8 @@ export interface RingParts {
   readonly policies?: readonly PolicyDefinition[] | undefined;
   /** What else may have policies. */
   readonly flows?: readonly RegisteredFlow[] | undefined;
+  /** `execution.envelope`. */
+  readonly budgeting?: Budgeting | undefined;
   /** `execution.effectMiddleware`, in the order it was given. */
   readonly middleware?: readonly EffectMiddleware[] | undefined;
 }
@@ -28,6 +32,7 @@ export function ring(parts: RingParts): readonly RingLayer[] {
   return [
     ...(parts.killSwitch ? [stopWhenKilled(parts.killSwitch)] : []),
     ...(authorizer ? [authorize(authorizer)] : []),
+    ...(parts.budgeting ? [withinBudgets(parts.budgeting)] : []),
     ...(parts.middleware ?? []),
   ];
 }

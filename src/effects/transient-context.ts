@@ -61,6 +61,11 @@ export class TransientContext implements EffectContext {
     return this.#signal;
   }
 
+  /** Nothing of the call is kept, so nothing of it is counted. */
+  get meter(): EffectContext["meter"] {
+    return dropped;
+  }
+
   get emit(): EffectContext["emit"] {
     return this.#options?.emit ?? dropped;
   }

@@ -70,9 +70,10 @@ export {
 export { fold } from "./fold.js";
 export { checkId, createIdSource, type FillRandom, ID_BYTES_MAX, partitionOf } from "./ids.js";
 export { LeanMap } from "./lean-map.js";
+export type { Meter, MeterRow, Totals } from "./meter.js";
 export { type Grant, type PolicyDefinition, policy$ } from "./policy.js";
 export type { OutcomeEvent } from "./recording.js";
-export { checkEventName } from "./request.js";
+export { checkEventName, checkUsage } from "./request.js";
 export { describeIssues, issuesOf, parseSync, parseWith, type Schema } from "./schema.js";
 export {
   type ExecutionState,
@@ -120,4 +121,5 @@ export {
   type ToolMode,
   type ToolOptions,
   tool$,
+  type UsageReport,
 } from "./task.js";

@@ -4,6 +4,7 @@ import { sameWire, type Wire } from "./codec/index.js";
 import { HeddleError } from "./errors.js";
 import { type EventOf, type EventType, type ExecutionEvent, RESERVED_EVENT_NAMES } from "./events.js";
 import { checkId } from "./ids.js";
+import type { UsageReport } from "./task.js";
 
 /**
  * What a request is matched on, kind by kind, in the order in which a difference is looked for. Due times and the tool
@@ -69,4 +70,23 @@ export function dueTime(field: string, durationMs: number, now: number): number 
     "INPUT_INVALID",
     `${field} of ${durationMs} ms ends after the last date there is; to wait for ever suspend without a timeout.`,
   );
+}
+
+/** What `ctx.meter` is told. Throws INPUT_INVALID for what is no number of at least 0. */
+export function checkUsage(usage: UsageReport | null | undefined): {
+  readonly tokens: number;
+  readonly cost: number;
+} {
+  const { tokens = 0, cost = 0 } = usage ?? {};
+  for (const [what, value] of [
+    ["tokens", tokens],
+    ["cost", cost],
+  ] as const) {
+    if (typeof value === "number" && Number.isFinite(value) && value >= 0) continue;
+    throw new HeddleError(
+      "INPUT_INVALID",
+      `ctx.meter: ${what} must be a number of at least 0, not ${String(value)}. Reports add up: say what came in addition.`,
+    );
+  }
+  return { tokens, cost };
 }

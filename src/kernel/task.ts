@@ -19,6 +19,20 @@ export interface StepHandlerContext {
   readonly signal: AbortSignal;
   /** Records a domain event in the execution's log. Usable detached from its context. */
   readonly emit: (eventType: string, payload: unknown) => void;
+  /**
+   * Says what the call has used beyond what it said before: reports add up. Usable detached from its context; outside of
+   * executions it does nothing.
+   *
+   * @throws INPUT_INVALID for what is no number of at least 0
+   */
+  readonly meter: (usage: UsageReport) => void;
+}
+
+/** What a call has used, as far as it knows. */
+export interface UsageReport {
+  readonly tokens?: number | undefined;
+  /** In whatever one currency the program counts in. */
+  readonly cost?: number | undefined;
 }
 
 /**

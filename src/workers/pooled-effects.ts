@@ -170,6 +170,7 @@ class PooledEffect implements RemoteEffect {
       principal: ctx.principal,
       signal: ctx.signal,
       emit: ctx.emit,
+      meter: ctx.meter,
       timeoutMs,
       mayRepeat,
     });

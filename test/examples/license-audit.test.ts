@@ -473,6 +473,7 @@ describe("the step report", () => {
         idempotencyKey: "",
         signal: new AbortController().signal,
         emit: () => {},
+        meter: () => {},
       });
     await write();
     const once = readFileSync(join(directory, "@a+b@1.0.0-0.json"), "utf8");

@@ -126,6 +126,7 @@ describe("retryMiddleware outside executions", () => {
     idempotencyKey: "none",
     signal,
     emit: () => {},
+    meter: () => {},
   });
 
   it("waits in place, and stops at once when it is aborted", async () => {

@@ -54,6 +54,7 @@ export interface ProcessOptions
       | "onStorageError"
       | "onWarn"
       | "snapshotStore"
+      | "ledger"
     >
   > {
   readonly crash?: CrashPlan;

@@ -5,7 +5,7 @@ import type { EffectContext } from "../../effects/index.js";
 import { type Wire, wireBytes } from "../../kernel/codec/index.js";
 
 /** One attempt at an effect of the pool's module: its input, and what its context says. */
-export interface PoolCall extends Omit<EffectContext, "signal" | "emit"> {
+export interface PoolCall extends Omit<EffectContext, "signal" | "emit" | "meter" | "account"> {
   /** The id the module exports it under. */
   readonly effectId: string;
   readonly input: unknown;
@@ -13,6 +13,8 @@ export interface PoolCall extends Omit<EffectContext, "signal" | "emit"> {
   readonly signal?: AbortSignal | undefined;
   /** Gets what the effect emits while it runs. */
   readonly emit?: ((eventType: string, payload: unknown) => void) | undefined;
+  /** Gets what the effect reports of its use while it runs. */
+  readonly meter?: EffectContext["meter"] | undefined;
   /** Counted from when the effect begins, not from when the call was made. */
   readonly timeoutMs?: number | undefined;
   /** Called when the effect begins; once more when the call runs again because its thread was lost to a neighbour. */

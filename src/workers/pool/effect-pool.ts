@@ -23,6 +23,7 @@ import {
   Deferred,
   HeddleError,
   OverloadedError,
+  type UsageReport,
 } from "../../kernel/index.js";
 import { PendingCall, type PoolCall, type PoolOutcome, type WireCall } from "./call.js";
 import {
@@ -123,6 +124,7 @@ export class EffectPool {
       opened: (lane) => this.#opened(lane),
       started: (call, lane) => this.#started(call, lane),
       emitted: (call, eventType, payload) => this.#emitted(call, eventType, payload),
+      metered: (call, usage) => this.#metered(call, usage),
       completed: (call, output, runMs, now) =>
         this.#finished(call, { kind: "completed", output }, now - call.enqueuedAt - runMs, runMs),
       failed: (call, error, runMs, now) =>
@@ -365,6 +367,11 @@ export class EffectPool {
   #emitted(call: PendingCall, eventType: string, payload: Wire): void {
     const { emit } = call.request;
     if (emit && !call.isSettled) contain(() => emit(eventType, fromWire(payload)));
+  }
+
+  #metered(call: PendingCall, usage: UsageReport): void {
+    const { meter } = call.request;
+    if (meter && !call.isSettled) contain(() => meter(usage));
   }
 
   #finished(call: PendingCall, outcome: PoolOutcome, waitMs: number, runMs: number): void {

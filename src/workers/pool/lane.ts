@@ -12,7 +12,7 @@
 import { MessageChannel, type MessagePort } from "node:worker_threads";
 import type { Piscina } from "piscina";
 import { toWire, type Wire } from "../../kernel/codec/index.js";
-import { HeddleError, type ValueLimits } from "../../kernel/index.js";
+import { HeddleError, type UsageReport, type ValueLimits } from "../../kernel/index.js";
 import { ControlLine } from "../control-line.js";
 import { PACKET_FORMAT, packFailure, packPacket, unpackFailure, unpackPacket } from "../packets/index.js";
 import type { PendingCall, Seat } from "./call.js";
@@ -40,6 +40,7 @@ export interface LaneOwner {
   opened(lane: Lane): void;
   started(call: PendingCall, lane: Lane): void;
   emitted(call: PendingCall, eventType: string, payload: Wire): void;
+  metered(call: PendingCall, usage: UsageReport): void;
   /** `now` is when the packet came. */
   completed(call: PendingCall, output: Wire, runMs: number, now: number): void;
   failed(call: PendingCall, error: unknown, runMs: number, now: number): void;
@@ -242,6 +243,8 @@ export class Lane implements Seat {
         return this.#owner.started(call, this);
       case ToHost.emitted:
         return this.#owner.emitted(call, message[2], message[3]);
+      case ToHost.metered:
+        return this.#owner.metered(call, { tokens: message[2], cost: message[3] });
       case ToHost.completed:
         this.#finish(call);
         return this.#owner.completed(call, message[3], message[2] / 1_000, now);

@@ -38,12 +38,14 @@ export const ToHost = {
   opened: 4,
   refused: 5,
   dying: 6,
+  metered: 7,
 } as const;
 
 /** `runUs`: how long the effect ran, in microseconds. */
 export type HostMessage =
   | readonly [kind: typeof ToHost.started, id: number]
   | readonly [kind: typeof ToHost.emitted, id: number, eventType: string, payload: Wire]
+  | readonly [kind: typeof ToHost.metered, id: number, tokens: number, cost: number]
   | readonly [kind: typeof ToHost.completed, id: number, runUs: number, output: Wire]
   | readonly [kind: typeof ToHost.failed, id: number, runUs: number, failure: Wire]
   | readonly [kind: typeof ToHost.opened, threadId: number]
@@ -70,4 +72,4 @@ export interface LaneTask {
 export const isThreadMessage = (message: Message): message is ThreadMessage & Message =>
   message[0] >= 0 && message[0] <= ToThread.retire;
 export const isHostMessage = (message: Message): message is HostMessage & Message =>
-  message[0] >= 0 && message[0] <= ToHost.dying;
+  message[0] >= 0 && message[0] <= ToHost.metered;

@@ -3,12 +3,13 @@
 
 import type { EffectContext, Principal } from "../../../effects/index.js";
 import { fromWire } from "../../../kernel/codec/index.js";
-import type { TaskKind } from "../../../kernel/index.js";
+import type { TaskKind, UsageReport } from "../../../kernel/index.js";
 import type { CallMessage } from "../protocol.js";
 
 /** Who takes what an effect emits. */
 export interface EmitSink {
   emitFrom(attempt: Attempt, eventType: string, payload: unknown): void;
+  meterFrom(attempt: Attempt, usage: UsageReport): void;
 }
 
 export class Attempt implements EffectContext {
@@ -53,6 +54,10 @@ export class Attempt implements EffectContext {
   // A function of its own, because effects hand `ctx.emit` on detached.
   get emit(): EffectContext["emit"] {
     return (eventType, payload) => this.#sink.emitFrom(this, eventType, payload);
+  }
+
+  get meter(): EffectContext["meter"] {
+    return (usage) => this.#sink.meterFrom(this, usage);
   }
 
   abort(reason: unknown): void {

@@ -22,7 +22,8 @@ import { keepRetryHint } from "../../../effects/retry-hint.js";
 import { fromWire, toWire, type ValueLimits } from "../../../kernel/codec/index.js";
 import { isThenable } from "../../../kernel/deferred.js";
 import { HeddleError } from "../../../kernel/errors.js";
-import { checkEventName } from "../../../kernel/request.js";
+import type { UsageReport } from "../../../kernel/index.js";
+import { checkEventName, checkUsage } from "../../../kernel/request.js";
 import { packFailure, packPacket, unpackFailure, unpackPacket } from "../../packets/index.js";
 import type { Claims } from "../claims.js";
 import {
@@ -102,6 +103,14 @@ export class CallRunner {
     // The attempt may be over, and the event void, as in the host's thread.
     if (!this.#underWay.has(id)) return;
     this.#outbox.push([ToHost.emitted, id, eventType, wire]);
+    if (performance.now() - this.#lastSentAt > EMIT_DELAY_MS) this.#sendUrgent();
+    else this.#planFlush();
+  }
+
+  meterFrom({ id }: Attempt, usage: UsageReport): void {
+    const { tokens, cost } = checkUsage(usage);
+    if (!this.#underWay.has(id)) return;
+    this.#outbox.push([ToHost.metered, id, tokens, cost]);
     if (performance.now() - this.#lastSentAt > EMIT_DELAY_MS) this.#sendUrgent();
     else this.#planFlush();
   }

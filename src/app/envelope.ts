@@ -1,0 +1,61 @@
+// The envelope: what executions of an app may use, and how much of it they have.
+
+import { type Budget, type BudgetLedger, Ledger, readBudgets } from "../effects/index.js";
+import { HeddleError } from "../kernel/index.js";
+
+/** How far executions may go in starting others. Nothing here starts any yet: it is passed on as it is. */
+export interface SpawnLimits {
+  /** Generations below the execution that was started from outside. */
+  readonly maxDepth?: number | undefined;
+  /** Children of one execution. */
+  readonly maxChildren?: number | undefined;
+}
+
+export interface EnvelopeConfig {
+  /** Asked for each attempt, all of them. Without any, use is counted and not bounded. */
+  budgets?: readonly Budget[] | undefined;
+  spawn?: SpawnLimits | undefined;
+}
+
+export interface Envelope {
+  readonly spawn: SpawnLimits;
+  readonly ledger: BudgetLedger;
+}
+
+const OPTIONS = ["budgets", "spawn"];
+const LIMITS = ["maxDepth", "maxChildren"];
+
+/** @throws CONFIG_INVALID, naming the option */
+export function readEnvelope(envelope: EnvelopeConfig | undefined): void {
+  if (envelope === undefined) return;
+  checkFields("execution.envelope", envelope, OPTIONS);
+  const { budgets, spawn } = envelope;
+  if (budgets !== undefined) readBudgets("execution.envelope.budgets", budgets);
+  if (spawn === undefined) return;
+  checkFields("execution.envelope.spawn", spawn, LIMITS);
+  for (const [limit, value] of Object.entries(spawn)) {
+    if (value === undefined || (Number.isInteger(value) && value >= 0)) continue;
+    throw invalid(`execution.envelope.spawn.${limit}`, "must be a whole number of at least 0");
+  }
+}
+
+/** @param now milliseconds since the epoch */
+export function openEnvelope(
+  envelope: EnvelopeConfig | undefined,
+  now: () => number,
+): (Envelope & { readonly ledger: Ledger }) | undefined {
+  if (envelope === undefined) return undefined;
+  const budgets = readBudgets("execution.envelope.budgets", envelope.budgets ?? []);
+  return { spawn: { ...envelope.spawn }, ledger: new Ledger(budgets, now) };
+}
+
+function checkFields(option: string, value: unknown, known: readonly string[]): void {
+  if (typeof value !== "object" || value === null || Array.isArray(value))
+    throw invalid(option, `must be an object: { ${known.join(", ")} }`);
+  const unknown = Object.keys(value).find((field) => !known.includes(field));
+  if (unknown !== undefined) throw invalid(`${option}.${unknown}`, `is no option here: ${known.join(", ")}`);
+}
+
+function invalid(option: string, complaint: string): HeddleError {
+  return new HeddleError("CONFIG_INVALID", `${option} ${complaint}.`, { details: { option } });
+}
