@@ -25,8 +25,9 @@ it(`C-LIF-01: a death during the first opening leaves a directory that opens (se
   const deaths = { before: 0, after: 0 };
   const round = async (number: number): Promise<void> => {
     const dir = join(directory, `d${number}`);
-    const options = { dir, counter: join(directory, `c${number}`), ids: ["x-1"], partitions: 3 };
-    const run = () => startChild(HOST, { args: [JSON.stringify(options)] });
+    const options = { dir, ids: ["x-1"], partitions: 3 };
+    const env = { HEDDLE_TEST_COUNTER: join(directory, `c${number}`) };
+    const run = () => startChild(HOST, { args: [JSON.stringify(options)], env });
     const first = run();
     await first.line((line) => line === "loaded");
     await delay(random() * WINDOW_MS);

@@ -2,7 +2,8 @@
 // Method: real child processes over real directories are killed with SIGKILL, by this process at a random moment or by
 // themselves at a named point (appended, durable, effect started, effect finished, ...), a few hundred times over. After
 // each death the log and an outside counter are held against what the child had acknowledged; at the end everything is
-// finished and compared with a run that was never interrupted.
+// finished and compared with a run that was never interrupted. One step may not run twice: where it is found in doubt, the
+// next host looks into the outside counter and decides.
 //
 //   HEDDLE_KILL_ROUNDS=2000 HEDDLE_KILL_SEED=7 npx vitest run test/crash/kill-rounds.test.ts
 
@@ -32,8 +33,11 @@ const POINTS = [
   { point: "started", most: 3 },
   { point: "appended", most: 100 },
   { point: "durable", most: 100 },
-  { point: "effectStarted", most: 30 },
-  { point: "effectFinished", most: 30 },
+  { point: "effectStarted", most: 33 },
+  { point: "effectFinished", most: 33 },
+  { point: "once started", most: 3 },
+  { point: "once finished", most: 3 },
+  { point: "decided", most: 1 },
   { point: "resumed", most: 3 },
   { point: "ended", most: 3 },
 ] as const;
@@ -71,8 +75,11 @@ class Lane {
   readonly #open = new Set<string>();
   readonly #started = new Set<string>();
   readonly #resumed = new Set<string>();
+  readonly #decided = new Set<string>();
   readonly #ended = new Set<string>();
   deaths = 0;
+  /** Steps that were found in doubt. */
+  doubts = 0;
 
   constructor({ name, directory, seed, maxResident, partitions = 1 }: LaneOptions) {
     this.#name = name;
@@ -151,7 +158,12 @@ class Lane {
           );
           expect(started.at(-1), where).toBe(attempts);
           expect(finished.at(-1), where).toBe(attempts);
+          // What may not run twice runs again by a verdict alone.
+          const reasons = retriesOf(events, stepId).map(({ reason }) => reason);
+          if (stepId === "once")
+            expect(new Set([...reasons, "verdict"]), where).toEqual(new Set(["verdict"]));
         }
+        this.doubts += events.filter(({ type }) => type === "EFFECT_INDOUBT").length;
         endings.set(id, { status: state.status, output: state.variables["_output"], story: storyOf(events) });
       }
     });
@@ -177,13 +189,14 @@ class Lane {
   #host(ids: readonly string[], die: { point: string; count: number } | undefined) {
     const options = {
       dir: this.#dir,
-      counter: this.#counter,
       ids,
-      die,
       maxResident: this.#maxResident,
       partitions: this.#partitions,
     };
-    return startChild(HOST, { args: [JSON.stringify(options)] });
+    return startChild(HOST, {
+      args: [JSON.stringify(options)],
+      env: { HEDDLE_TEST_COUNTER: this.#counter, HEDDLE_TEST_DEATH: die ? JSON.stringify(die) : "" },
+    });
   }
 
   #drawDeath(): Death {
@@ -199,6 +212,7 @@ class Lane {
       expect(what, `${where}: ${line}`).not.toMatch(/^(warning|storage)$/);
       if (what === "started") this.#started.add(id);
       if (what === "resumed") this.#resumed.add(id);
+      if (what === "decided") this.#decided.add(id);
       if (what === "ended") this.#ended.add(id);
     }
     this.world.catchUp(where);
@@ -217,6 +231,8 @@ class Lane {
     if (this.#started.has(id))
       expect(types[0], `${where}: acknowledged start of ${id}`).toBe("EXECUTION_STARTED");
     if (this.#resumed.has(id)) expect(types, `${where}: acknowledged resume of ${id}`).toContain("Go");
+    if (this.#decided.has(id))
+      expect(isDecided(events), `${where}: acknowledged verdict on ${id}`).toBe(true);
     if (this.#ended.has(id))
       expect(types.at(-1), `${where}: reported end of ${id}`).toBe("EXECUTION_COMPLETED");
     for (const { type, payload } of events) {
@@ -254,28 +270,42 @@ it(`C-LIF-01: ${ROUNDS} deaths by SIGKILL lose nothing, repeat nothing and chang
     [...world.runs.values()].filter(({ started }) => started.length > 1),
   );
   expect(deaths, "deaths").toBeGreaterThan(ROUNDS * 0.6);
+  const doubts = lanes.reduce((sum, lane) => sum + lane.doubts, 0);
+  expect(doubts, "effects in doubt").toBeGreaterThan(ROUNDS * 0.03);
   expect(repeated.length, "effects cut short by a death").toBeGreaterThan(ROUNDS * 0.1);
 });
 
+interface Retry {
+  readonly stepId: string;
+  readonly attempt: number;
+  readonly reason: string;
+}
+
+function retriesOf(events: readonly EventEnvelope[], stepId: string): Retry[] {
+  return events
+    .filter(({ type }) => type === "STEP_RETRIED")
+    .map(({ payload }) => payload as Retry)
+    .filter((retry) => retry.stepId === stepId);
+}
+
 /** Numbers of the attempts the log knows of. */
 function attemptsOf(events: readonly EventEnvelope[], stepId: string): number[] {
-  const attempts: number[] = [];
-  for (const { type, payload } of events) {
-    const step = payload as { stepId?: string; attempt?: number };
-    if (step.stepId !== stepId) continue;
-    if (type === "STEP_STARTED") attempts.push(1);
-    if (type === "STEP_RETRIED") attempts.push(step.attempt!);
-  }
-  return attempts;
+  return [1, ...retriesOf(events, stepId).map(({ attempt }) => attempt)];
+}
+
+/** Whether a verdict stands behind a step that was in doubt. */
+function isDecided(events: readonly EventEnvelope[]): boolean {
+  const after = events.slice(events.findIndex(({ type }) => type === "EFFECT_INDOUBT") + 1);
+  return after.some(({ payload }) => (payload as { stepId?: string }).stepId === "once");
 }
 
 /**
- * What an execution's log says, less what a crash may leave in it: repeated attempts and what these emitted, times, the
- * order of branches.
+ * What an execution's log says, less what a crash may leave in it: repeated attempts and what these emitted, doubts, times,
+ * the order of branches.
  */
 function storyOf(events: readonly EventEnvelope[]): string[] {
   return events
-    .filter(({ type }) => type !== "STEP_RETRIED" && type !== "second.seen")
+    .filter(({ type }) => type !== "STEP_RETRIED" && type !== "EFFECT_INDOUBT" && type !== "second.seen")
     .map(({ type, payload }) => {
       const { wakeAt: _, ...said } = payload as Record<string, unknown>;
       return `${type} ${JSON.stringify(said)}`;

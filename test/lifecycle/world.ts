@@ -23,6 +23,8 @@ import {
   step$,
 } from "../../src/index.js";
 
+export { within } from "../support/within.js";
+
 /** A directory of the test's own, removed after it. */
 export function temporaryDirectory(): string {
   const dir = mkdtempSync(join(tmpdir(), "heddle-test-"));
@@ -73,19 +75,6 @@ export function flow<TOut>(
     }),
     run,
   );
-}
-
-/** Rejects with `what` when the promise is not settled in time, so that a hang fails with a name. */
-export async function within<T>(promise: Promise<T>, what: string, limitMs = 5_000): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`Not within ${limitMs} ms: ${what}`)), limitMs);
-  });
-  try {
-    return await Promise.race([promise, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 /** The code of the error a promise rejects with, or "resolved". */

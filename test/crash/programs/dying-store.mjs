@@ -2,7 +2,7 @@
 //
 //   { point: "held" }       before the batch is handed over
 //   { point: "inCommit" }   handed over; `spinUs` microseconds later, the main thread doing nothing else
-//   { point: "visible" }    a reader sees it, and nobody has heard that it is durable
+//   { point: "visible" }    a reader sees it, and nobody has heard that it is durable; whether it is by then, is chance
 //   { point: "durable" }    before the partition hears that it is durable
 //   { point: "snapshot" }   the count-th snapshot is handed over
 //

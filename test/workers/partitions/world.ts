@@ -8,6 +8,8 @@ import { defineConfig, type HeddleApp, type HeddleConfig, lmdbStorage, type Regi
 import { onTestFinished } from "vitest";
 import * as flowModule from "./programs/flows.mjs";
 
+export { within } from "../../support/within.js";
+
 export const FLOWS = new URL("./programs/flows.mjs", import.meta.url);
 
 const untyped: Readonly<Record<string, unknown>> = flowModule;
@@ -52,19 +54,6 @@ export function marksIn(file: string): string[] {
     return readFileSync(file, "utf8").split("\n").filter(Boolean);
   } catch {
     return [];
-  }
-}
-
-/** Rejects with `what` when the promise is not settled in time, so that a hang fails with a name. */
-export async function within<T>(promise: Promise<T>, what: string, limitMs = 15_000): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`Not within ${limitMs} ms: ${what}`)), limitMs);
-  });
-  try {
-    return await Promise.race([promise, late]);
-  } finally {
-    clearTimeout(timer);
   }
 }
 
