@@ -105,6 +105,12 @@ export const ERROR_CODES = {
   },
   VALUE_TOO_LARGE: { retryable: false, meaning: "a value over the configured size" },
   RECORD_UNREADABLE: { retryable: false, meaning: "a record of the log cannot be decoded" },
+  // Content
+  DIGEST_FAILED: {
+    retryable: false,
+    meaning: "a digest threw, or gave no small recordable value; the effect has run",
+  },
+  CONTENT_MISSING: { retryable: false, meaning: "what an address of content stood for is not in the store" },
   // Storage
   FORMAT_UNSUPPORTED: { retryable: false, meaning: "the directory was written by another format version" },
   DIRECTORY_UNKNOWN: { retryable: false, meaning: "there is no heddle log at this path" },

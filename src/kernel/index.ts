@@ -88,6 +88,10 @@ export {
 export { type ExecutionStatus, type FiledStatus, isTerminal } from "./status.js";
 export type {
   CommitBatch,
+  ContentReferences,
+  ContentSource,
+  ContentStore,
+  ContentSweep,
   EventStore,
   ExecutionCommit,
   ExecutionHeader,
@@ -95,17 +99,24 @@ export type {
   ListFilter,
   LogRecord,
   PartitionLog,
+  PutOptions,
   ReadRange,
   SetAside,
   Snapshot,
   SnapshotStore,
+  StoredContent,
   SubscribeOptions,
+  SweptContent,
   TimerRow,
 } from "./store/index.js";
 export {
+  contentMissing,
+  isRef,
   LmdbEventStore,
+  MemoryContentStore,
   MemoryEventStore,
   MemorySnapshotStore,
+  sweepUnpinnedContent,
 } from "./store/index.js";
 export {
   type ExecutableTask,

@@ -1,4 +1,17 @@
+export {
+  type ContentReferences,
+  type ContentSource,
+  type ContentStore,
+  type ContentSweep,
+  contentMissing,
+  isRef,
+  type PutOptions,
+  type StoredContent,
+  type SweptContent,
+  sweepUnpinnedContent,
+} from "./content/content-store.js";
 export { type Following, LmdbEventStore } from "./lmdb/lmdb-event-store.js";
+export { MemoryContentStore } from "./memory/memory-content-store.js";
 export { MemoryEventStore } from "./memory/memory-event-store.js";
 export { MemorySnapshotStore } from "./memory/memory-snapshot-store.js";
 export type {

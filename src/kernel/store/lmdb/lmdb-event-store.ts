@@ -8,13 +8,15 @@
 // L3  Subscribers hear of what this object's partitions commit; a reader beside the owner gets the past alone.
 // L4  A store whose partitions are owned by other threads of its process (`follow`) reads what they commit at once, and its
 //     subscribers are served from the log whenever an owner says how far an execution is durable.
-// L5  After `close`, nothing of this object is open, and opening the directory again is as good as the first time.
+// L5  Content lies beside the logs, in the same environments, and has the same owners and readers.
+// L6  After `close`, nothing of this object is open, and opening the directory again is as good as the first time.
 
 import { resolve } from "node:path";
 import { HeddleError } from "../../errors.js";
 import type { EventEnvelope } from "../../events.js";
 import { partitionOf } from "../../ids.js";
 import { storeClosed } from "../commit-failure.js";
+import type { ContentStore } from "../content/content-store.js";
 import { EventReader } from "../event-reader.js";
 import type { PartitionReads } from "../partition-reads.js";
 import type {
@@ -32,6 +34,7 @@ import {
   type NewsSource,
   Subscribers,
 } from "../subscribers.js";
+import { ContentRows } from "./content-rows.js";
 import {
   checkPartitionCount,
   createDirectory,
@@ -40,12 +43,14 @@ import {
   readDirectory,
 } from "./directory.js";
 import { type Environment, keepOpen, letGo, openForWriting, viewPath } from "./environment.js";
+import { LmdbContentStore } from "./lmdb-content-store.js";
 import { LmdbPartitionLog } from "./lmdb-partition.js";
 import { LmdbReads } from "./lmdb-reads.js";
 import { LmdbSnapshotStore } from "./lmdb-snapshot-store.js";
 import { OpeningGuard } from "./opening-guard.js";
 import { takeEpoch } from "./owner-row.js";
 import { acquireOwnership } from "./ownership.js";
+import { type ContentUse, PartitionContent } from "./partition-content.js";
 import { Writer } from "./writer.js";
 
 export interface LmdbEventStoreOptions {
@@ -67,6 +72,8 @@ export interface LmdbEventStoreOptions {
   /** True in a thread that may be terminated from outside: commits then take longer, and an end cannot make others hang. */
   readonly interruptible?: boolean;
   readonly onListenerError?: ListenerErrorHandler;
+  /** True when effects put content: logs then cite it from the first commit on. Default: once there is any. */
+  readonly citesContent?: boolean;
 }
 
 const READERS_MAX = 1024;
@@ -84,6 +91,8 @@ export interface Following {
 export class LmdbEventStore implements EventStore {
   readonly partitions: number;
   readonly snapshots: SnapshotStore;
+  readonly content: ContentStore;
+  readonly #contentUse: ContentUse;
   readonly #dir: string;
   readonly #options: LmdbEventStoreOptions;
   readonly #subscribers: Subscribers;
@@ -105,6 +114,14 @@ export class LmdbEventStore implements EventStore {
       (partition, use) => this.#view(partition, ({ rows }) => use(rows)),
       this.#subscribers,
     );
+    this.#contentUse = { isInUse: options.citesContent === true };
+    this.content = new LmdbContentStore({
+      count: this.partitions,
+      now: options.now,
+      view: (partition, use) =>
+        this.#view(partition, ({ tables: { content } }) => content && use(new ContentRows(content))),
+      writable: (partition) => this.#writable(partition ?? firstOf(this.#open)).content,
+    });
     this.snapshots = new LmdbSnapshotStore({
       writerOf: (executionId) => this.#writerOf(executionId),
       view: (executionId, use) => this.#view(partitionOf(executionId, this.partitions), use),
@@ -198,7 +215,10 @@ export class LmdbEventStore implements EventStore {
         guard,
       );
       const epoch = await takeEpoch(writer, lock.owner);
-      const log = new LmdbPartitionLog({ partition, epoch, writer, lock, subscribers: this.#subscribers });
+      const content = new PartitionContent(writer, this.#contentUse, now);
+      await content.dropStaged();
+      const subscribers = this.#subscribers;
+      const log = new LmdbPartitionLog({ partition, epoch, writer, lock, content, subscribers });
       this.#open.set(partition, log);
       return log;
     } catch (error) {
@@ -231,10 +251,13 @@ export class LmdbEventStore implements EventStore {
   }
 
   #writerOf(executionId: string): Writer {
+    return this.#writable(partitionOf(executionId, this.partitions)).writer;
+  }
+
+  #writable(partition: number): LmdbPartitionLog {
     this.#checkOpen();
-    const partition = partitionOf(executionId, this.partitions);
-    const writer = this.#open.get(partition)?.writer;
-    if (writer && !writer.isClosed) return writer;
+    const log = this.#open.get(partition);
+    if (log && !log.writer.isClosed) return log;
     throw new HeddleError(
       "STORAGE_FAILED",
       `Partition ${partition} of ${this.#dir} is not open for writing here. Open it first.`,
@@ -244,6 +267,11 @@ export class LmdbEventStore implements EventStore {
   #checkOpen(): void {
     if (this.#closing) throw storeClosed(this.#dir);
   }
+}
+
+/** The lowest of the partitions that are open, or else of all. */
+function firstOf(open: ReadonlyMap<number, unknown>): number {
+  return Math.min(...open.keys(), open.size > 0 ? Infinity : 0);
 }
 
 function partitionCount(

@@ -20,6 +20,7 @@ import { idKey, keyToBytes, meterKey, timerKey, writeHeaderKey, writeLogKey } fr
 import type { Tables } from "./lmdb-rows.js";
 import { putOwner } from "./owner-row.js";
 import type { OwnershipLock } from "./ownership.js";
+import type { PartitionContent } from "./partition-content.js";
 import type { Writer } from "./writer.js";
 
 export interface LmdbPartitionOptions {
@@ -27,6 +28,7 @@ export interface LmdbPartitionOptions {
   readonly epoch: number;
   readonly writer: Writer;
   readonly lock: OwnershipLock;
+  readonly content: PartitionContent;
   readonly subscribers: Subscribers;
 }
 
@@ -35,15 +37,17 @@ export class LmdbPartitionLog extends PartitionReads implements PartitionLog {
   readonly epoch: number;
   readonly nextKey: number;
   readonly writer: Writer;
+  readonly content: PartitionContent;
   readonly #lock: OwnershipLock;
   readonly #subscribers: Subscribers;
   #closing: Promise<void> | undefined;
 
-  constructor({ partition, epoch, writer, lock, subscribers }: LmdbPartitionOptions) {
+  constructor({ partition, epoch, writer, lock, content, subscribers }: LmdbPartitionOptions) {
     super();
     this.partition = partition;
     this.epoch = epoch;
     this.writer = writer;
+    this.content = content;
     this.#lock = lock;
     this.#subscribers = subscribers;
     this.nextKey = viewEnvironment(writer.environment, ({ rows }) => rows.nextKey());
@@ -54,7 +58,7 @@ export class LmdbPartitionLog extends PartitionReads implements PartitionLog {
       return this.writer.probe(() => putOwner(this.writer, this.epoch, this.#lock.owner)); // P3
     this.#check(batch);
     const { tables } = this.writer.environment;
-    await this.writer.write(() => putAll(tables, batch)); // P1
+    await this.writer.write(() => putAll(tables, this.content, batch)); // P1
     this.#subscribers.publish(batch.executions); // P2
   }
 
@@ -85,14 +89,17 @@ const logKeyBytes = Buffer.alloc(12);
 /** The hottest loop of all: no closure, no promise and no object an execution beyond what its bytes need. */
 function putAll(
   { id: ids, header: headers, log, timer: timers, meter }: Tables,
+  content: PartitionContent,
   { executions, meters }: CommitBatch,
 ): void {
   for (let i = 0; i < executions.length; i++) {
     const { header, created, refile, record, arm, disarm } = executions[i]!;
     const { key, id, status } = header;
     if (created) void ids.put(idKey(id), keyToBytes(key));
-    if (record)
+    if (record) {
       void log.put(writeLogKey(logKeyBytes, key, record.sequence), valueInPlace(recordToWire(record)));
+      content.cite(key, record.events);
+    }
     if (refile) {
       const { from } = refile;
       if (from !== undefined && from !== status)

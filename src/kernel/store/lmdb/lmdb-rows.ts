@@ -26,7 +26,7 @@ export type Table = Database<Uint8Array, Uint8Array>;
 
 export const TABLE_NAMES = ["id", "header", "log", "timer", "snapshot", "owner"] as const;
 /** Tables that older directories lack: the next owner makes them, and until then a reader does without. */
-export const LATER_TABLE_NAMES = ["meter"] as const;
+export const LATER_TABLE_NAMES = ["meter", "content"] as const;
 export type Tables = Readonly<
   Record<(typeof TABLE_NAMES)[number], Table> & Partial<Record<(typeof LATER_TABLE_NAMES)[number], Table>>
 >;

@@ -15,12 +15,15 @@ import type {
   SubscribeOptions,
 } from "../spi.js";
 import { type EventListener, type ListenerErrorHandler, Subscribers } from "../subscribers.js";
+import type { MemoryContentStore } from "./memory-content-store.js";
 import { MemoryPartitionLog } from "./memory-partition.js";
 import { MemoryRows } from "./memory-rows.js";
 
 export interface MemoryEventStoreOptions {
   /** Default 1. */
   readonly partitions?: number;
+  /** Where what the logs cite is kept. */
+  readonly content?: MemoryContentStore | undefined;
   readonly onListenerError?: ListenerErrorHandler;
 }
 
@@ -32,13 +35,15 @@ interface Partition {
 
 export class MemoryEventStore implements EventStore {
   readonly partitions: number;
+  readonly #content: MemoryContentStore | undefined;
   readonly #subscribers: Subscribers;
   readonly #reader: EventReader;
   readonly #byNumber = new Map<number, Partition>();
   #isClosed = false;
 
-  constructor({ partitions = 1, onListenerError }: MemoryEventStoreOptions = {}) {
+  constructor({ partitions = 1, content, onListenerError }: MemoryEventStoreOptions = {}) {
     this.partitions = partitions;
+    this.#content = content;
     this.#subscribers = new Subscribers(onListenerError);
     this.#reader = new EventReader(
       this.partitions,
@@ -63,6 +68,7 @@ export class MemoryEventStore implements EventStore {
       partition,
       epoch: held.epoch,
       rows: held.rows,
+      content: this.#content,
       subscribers: this.#subscribers,
       release: () => {
         held.owner = undefined;

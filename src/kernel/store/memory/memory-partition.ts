@@ -9,12 +9,14 @@ import { PartitionReads } from "../partition-reads.js";
 import type { PartitionRows } from "../rows.js";
 import type { CommitBatch, PartitionLog } from "../spi.js";
 import type { Subscribers } from "../subscribers.js";
+import type { MemoryContentStore } from "./memory-content-store.js";
 import type { MemoryRows } from "./memory-rows.js";
 
 export interface MemoryPartitionOptions {
   readonly partition: number;
   readonly epoch: number;
   readonly rows: MemoryRows;
+  readonly content: MemoryContentStore | undefined;
   readonly subscribers: Subscribers;
   readonly release: () => void;
 }
@@ -24,17 +26,19 @@ export class MemoryPartitionLog extends PartitionReads implements PartitionLog {
   readonly epoch: number;
   readonly nextKey: number;
   readonly #rows: MemoryRows;
+  readonly #content: MemoryContentStore | undefined;
   readonly #subscribers: Subscribers;
   readonly #release: () => void;
   #failure: unknown;
   #isClosed = false;
 
-  constructor({ partition, epoch, rows, subscribers, release }: MemoryPartitionOptions) {
+  constructor({ partition, epoch, rows, content, subscribers, release }: MemoryPartitionOptions) {
     super();
     this.partition = partition;
     this.epoch = epoch;
     this.nextKey = rows.nextKey;
     this.#rows = rows;
+    this.#content = content;
     this.#subscribers = subscribers;
     this.#release = release;
   }
@@ -50,6 +54,8 @@ export class MemoryPartitionLog extends PartitionReads implements PartitionLog {
         ...(batch.meters ?? []).map((row) => this.#rows.prepareMeter(row)),
       ];
       for (const apply of changes) apply(); // M1
+      for (const { header, record } of batch.executions)
+        if (record) this.#content?.cite(header.id, record.events);
     } catch (error) {
       this.#failure = error;
       throw error;
