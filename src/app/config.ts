@@ -5,6 +5,8 @@ import { closest, distance } from "fastest-levenshtein";
 import { isRegisteredFlow } from "../actors/index.js";
 import {
   type CapabilityAuthorizer,
+  type ClaimCheckConfig,
+  checkClaimCheckConfig,
   type EffectMiddleware,
   type EffectRuntime,
   KillSwitch,
@@ -61,6 +63,8 @@ export interface ExecutionConfig {
   envelope?: EnvelopeConfig | undefined;
   /** Around every effect, outermost first. */
   effectMiddleware?: EffectMiddleware[] | undefined;
+  /** Keeps large results of the tools it lists beside the log, and lets effects return streams. */
+  claimCheck?: ClaimCheckConfig | undefined;
   /** The clock of events, timers and `ctx.now()`: milliseconds since the epoch. Default: the host's. */
   now?: (() => number) | undefined;
   /** Whether `start` parses inputs by the flow's schema. Default true. */
@@ -120,6 +124,7 @@ const GROUPS: Readonly<
     has: [
       "registerEffects",
       "effectMiddleware",
+      "claimCheck",
       "now",
       "validateInput",
       "maxResident",
@@ -129,7 +134,7 @@ const GROUPS: Readonly<
       "maxWaitingBytes",
       "envelope",
     ],
-    later: ["dispatcher", "errorClasses", "claimCheck"],
+    later: ["dispatcher", "errorClasses"],
   },
   checks: { has: [], later: ["validate", "verify", "manifest"] },
 };
@@ -214,6 +219,8 @@ export function checkConfig(config: unknown): asserts config is LoomConfig {
     execution?.effectMiddleware,
     (layer) => typeof layer === "function" || "must be a function",
   );
+  if (execution?.claimCheck !== undefined)
+    checkClaimCheckConfig("execution.claimCheck", execution.claimCheck);
   checkCount("durability.snapshotEvery", durability?.snapshotEvery, 1);
   checkCount("execution.maxResident", execution?.maxResident, 0);
   checkCount("execution.maxValueBytes", execution?.maxValueBytes, 1);
@@ -249,7 +256,7 @@ function checkWorkers({ workers, storage, execution, security }: LoomConfig): vo
       { details: { option: "execution.envelope" } },
     );
   }
-  for (const option of ["registerEffects", "effectMiddleware", "now"] as const) {
+  for (const option of ["registerEffects", "effectMiddleware", "claimCheck", "now"] as const) {
     if (execution?.[option] === undefined) continue;
     const advice =
       option === "now"

@@ -1,8 +1,8 @@
 // defineConfig: composition. Everything it does can be done by hand with the parts it puts together.
 
 import { Admission, flowsOf, Observer } from "../actors/index.js";
-import { EffectRuntime, type KillSwitch, ring } from "../effects/index.js";
-import type { EventStore, SnapshotStore } from "../kernel/index.js";
+import { configuredClaimCheck, EffectRuntime, type KillSwitch, ring } from "../effects/index.js";
+import type { ContentStore, EventStore, SnapshotStore } from "../kernel/index.js";
 import { ProjectionRuntime } from "../surface/index.js";
 import { PooledEffects, readThreadOptions, type ThreadPartitions } from "../workers/index.js";
 import { checkConfig, type LoomConfig } from "./config.js";
@@ -17,7 +17,12 @@ export interface LoomApp {
   readonly runtime: WorkflowRuntime;
   readonly effectRuntime: EffectRuntime;
   readonly projectionRuntime: ProjectionRuntime;
-  readonly stores: { readonly eventStore: EventStore; readonly snapshotStore: SnapshotStore };
+  readonly stores: {
+    readonly eventStore: EventStore;
+    readonly snapshotStore: SnapshotStore;
+    /** Large results, and whatever else is put there. Written by whoever owns the log, read by anyone. */
+    readonly contentStore: ContentStore;
+  };
   /** `execution.envelope`, if there is one. */
   readonly envelope?: Envelope;
   /** `security.killSwitch`, if there is one. */
@@ -35,10 +40,15 @@ export function defineConfig(config: LoomConfig): LoomApp {
   checkConfig(config);
   const { storage, flows = [], flowModules = [], surfaces = [], autostart = true } = config;
   const { security = {}, observability = {}, durability = {}, execution = {}, workers } = config;
-  const { registerEffects, effectMiddleware = [], now = Date.now } = execution;
+  const { registerEffects, effectMiddleware = [], claimCheck, now = Date.now } = execution;
   const observer = new Observer(observability);
   const threads = readThreadOptions(workers);
-  const stores = openStores(storage, now, (message) => observer.warn(message), threads?.count);
+  const stores = openStores(storage, {
+    now,
+    warn: (message) => observer.warn(message),
+    threads: threads?.count,
+    citesContent: claimCheck !== undefined,
+  });
   const allFlows = [...flows, ...flowModules.flatMap(flowsOf)];
   const { authorizer, policies, killSwitch } = security;
   const envelope = openEnvelope(execution.envelope, now);
@@ -46,7 +56,15 @@ export function defineConfig(config: LoomConfig): LoomApp {
   const effectRuntime = threads
     ? new UnreachableEffects()
     : new EffectRuntime(
-        ring({ killSwitch, authorizer, policies, flows: allFlows, budgeting, middleware: effectMiddleware }),
+        ring({
+          killSwitch,
+          authorizer,
+          policies,
+          flows: allFlows,
+          budgeting,
+          middleware: effectMiddleware,
+          claimCheck: claimCheck && configuredClaimCheck(claimCheck, () => stores.contentStore),
+        }),
       );
   registerEffects?.(effectRuntime);
   const toThreads = threads && partitionThreads(config, threads, stores.eventStore, observer);

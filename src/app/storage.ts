@@ -2,13 +2,16 @@
 
 import { isMainThread } from "node:worker_threads";
 import {
+  type ContentStore,
   type EventStore,
   HeddleError,
   LmdbEventStore,
+  MemoryContentStore,
   MemoryEventStore,
   MemorySnapshotStore,
   type SnapshotStore,
 } from "../kernel/index.js";
+import { NoContentStore } from "./no-content-store.js";
 import { HEDDLE_VERSION } from "./version.js";
 
 /** Git-style references to executions. Branching itself is not in this version. */
@@ -31,6 +34,8 @@ export type StorageConfig =
       kind: "custom";
       eventStore: EventStore;
       snapshotStore: SnapshotStore;
+      /** For large results. Without it nothing can be put away. */
+      contentStore?: ContentStore | undefined;
       branchRegistry?: BranchRegistry | undefined;
     };
 
@@ -52,26 +57,35 @@ export const CREATED_BY = `heddle ${HEDDLE_VERSION}`;
 export interface Stores {
   readonly eventStore: EventStore;
   readonly snapshotStore: SnapshotStore;
+  /** Bytes that are too large for the log, beside it. */
+  readonly contentStore: ContentStore;
 }
 
-/** Of `partitions`, a new directory gets as many as partition threads, unless it is told. */
-export function openStores(
-  storage: StorageConfig,
-  now: () => number,
-  warn: (message: string) => void,
-  threads = 0,
-): Stores {
+export interface StoreOptions {
+  readonly now: () => number;
+  readonly warn: (message: string) => void;
+  /** Partition threads: a new directory gets a partition for each, unless it is told. */
+  readonly threads?: number | undefined;
+  /** Whether effects put content. */
+  readonly citesContent?: boolean | undefined;
+}
+
+export function openStores(storage: StorageConfig, options: StoreOptions): Stores {
+  const { now, warn } = options;
   const onListenerError = (error: unknown): void =>
     warn(`A subscriber of the event store threw: ${error instanceof Error ? error.message : String(error)}`);
   switch (storage?.kind) {
-    case "memory":
+    case "memory": {
+      const contentStore = new MemoryContentStore({ now });
       return {
-        eventStore: new MemoryEventStore({ onListenerError }),
+        eventStore: new MemoryEventStore({ content: contentStore, onListenerError }),
         snapshotStore: new MemorySnapshotStore(),
+        contentStore,
       };
+    }
     case "lmdb": {
-      const eventStore = openLmdb(storage, now, onListenerError, threads);
-      return { eventStore, snapshotStore: eventStore.snapshots };
+      const eventStore = openLmdb(storage, options, onListenerError);
+      return { eventStore, snapshotStore: eventStore.snapshots, contentStore: eventStore.content };
     }
     case "custom":
       if (storage.branchRegistry !== undefined) {
@@ -86,7 +100,11 @@ export function openStores(
       ) {
         throw new HeddleError("CONFIG_INVALID", "A custom storage needs an eventStore and a snapshotStore.");
       }
-      return { eventStore: storage.eventStore, snapshotStore: storage.snapshotStore };
+      return {
+        eventStore: storage.eventStore,
+        snapshotStore: storage.snapshotStore,
+        contentStore: storage.contentStore ?? new NoContentStore(),
+      };
     default:
       throw new HeddleError(
         "CONFIG_INVALID",
@@ -97,9 +115,8 @@ export function openStores(
 
 function openLmdb(
   { dir, partitions, sync }: LmdbStorage,
-  now: () => number,
+  { now, threads = 0, citesContent = false }: StoreOptions,
   onListenerError: (error: unknown) => void,
-  threads: number,
 ): LmdbEventStore {
   if (typeof dir !== "string" || dir.length === 0) {
     throw new HeddleError("CONFIG_INVALID", 'lmdbStorage needs a directory: lmdbStorage({ dir: ".data" }).');
@@ -116,6 +133,7 @@ function openLmdb(
     now,
     createdBy: CREATED_BY,
     onListenerError,
+    citesContent,
     newPartitions: Math.max(threads, 1),
     ...(partitions !== undefined && { partitions }),
     ...(sync !== undefined && { sync }),

@@ -6,6 +6,27 @@ export {
 export { GrantTable } from "./authority/grant-table.js";
 export { PolicyAuthorizer, type PolicyAuthorizerOptions } from "./authority/policy-authorizer.js";
 export {
+  type ClaimCheckOptions,
+  type ClaimCheckStore,
+  claimCheckMiddleware,
+  type OffloadEvent,
+} from "./claim-check/claim-check.js";
+export {
+  type ClaimCheckConfig,
+  checkClaimCheckConfig,
+  configuredClaimCheck,
+} from "./claim-check/configured.js";
+export { type Digest, previewDigest } from "./claim-check/digest.js";
+export { EncodedStream } from "./claim-check/encoded-stream.js";
+export { type ClaimCheckCodec, type ClaimCheckEnvelope, isClaimCheck } from "./claim-check/envelope.js";
+export {
+  type ClaimCheckReader,
+  resolveClaimCheck,
+  resolveClaimCheckBytes,
+} from "./claim-check/resolve.js";
+export { StreamResult, type StreamResultOptions, streamResult } from "./claim-check/stream-result.js";
+export type { StreamOfBytes } from "./claim-check/stream-source.js";
+export {
   type Effect,
   type EffectContext,
   type EffectKind,

@@ -6,6 +6,7 @@
 // X2  A timeout counts from the start of the attempt and aborts its signal; a result that comes later is dropped. A remote
 //     effect starts when it starts there, and is timed there.
 // X3  Nothing begins for an attempt that is over, whatever a middleware does then.
+// X4  A stream that is not recorded is not left open either.
 
 import {
   afterLong,
@@ -29,6 +30,9 @@ import {
   VALUE_LIMITS,
   type ValueLimits,
 } from "../kernel/index.js";
+import { type ClaimCheckEnvelope, isClaimCheck } from "./claim-check/envelope.js";
+import { discardStreams, StreamResult } from "./claim-check/stream-result.js";
+import { envelopeRefused, nobodyTakes } from "./claim-check/unrecorded.js";
 import {
   type Effect,
   type EffectContext,
@@ -152,9 +156,13 @@ export class InlineExecutor implements EffectExecutor {
     const { task } = invocation;
     invocation.account?.end(this.#clock.now());
     try {
-      const output = parseWith(task.outputSchema, value, "OUTPUT_INVALID", "result of step", task.id);
+      if (value instanceof StreamResult) throw nobodyTakes(value, task.id);
+      const output = isClaimCheck(value)
+        ? parsedEnvelope(task, value)
+        : parseWith(task.outputSchema, value, "OUTPUT_INVALID", "result of step", task.id);
       return { kind: "completed", output: toWire(output, this.#limits) };
     } catch (error) {
+      discardStreams(value); // X4
       return { kind: "failed", error: failureToWire(error), retryable: false };
     }
   }
@@ -205,6 +213,14 @@ export class InlineExecutor implements EffectExecutor {
       return { kind: "failed", error: failureToWire(error), retryable: false };
     }
   }
+}
+
+/** A schema that knows nothing of envelopes may refuse one, or strip it of all it says. */
+function parsedEnvelope({ id, outputSchema }: ExecutableTask, envelope: ClaimCheckEnvelope): unknown {
+  if (!outputSchema) return envelope;
+  const parsed = parseSync(outputSchema, envelope, "result of step", id);
+  if (parsed.success && isClaimCheck(parsed.data)) return parsed.data;
+  throw envelopeRefused(id);
 }
 
 /** How an attempt comes out. (X1) */

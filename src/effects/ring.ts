@@ -3,7 +3,8 @@
 //
 // G1  Authority comes first: what may not run is not counted and not retried, and no middleware sees it.
 //     Budgets come next: what middleware does to an attempt, it does to one that was counted.
-// G2  The deadline of an attempt, and the effect itself, are innermost and belong to whoever runs it (InlineExecutor).
+// G2  Claim checks come last: every other layer sees what the log will record, and the effect alone the values behind it.
+// G3  The deadline of an attempt, and the effect itself, are innermost and belong to whoever runs it (InlineExecutor).
 
 import type { PolicyDefinition, RegisteredFlow } from "../kernel/index.js";
 import { authorize, type CapabilityAuthorizer } from "./authority/authorizer.js";
@@ -24,6 +25,8 @@ export interface RingParts {
   readonly budgeting?: Budgeting | undefined;
   /** `execution.effectMiddleware`, in the order it was given. */
   readonly middleware?: readonly EffectMiddleware[] | undefined;
+  /** Of `execution.claimCheck`. */
+  readonly claimCheck?: EffectMiddleware | undefined;
 }
 
 /** Only the layers there is a use for: an empty ring costs nothing. */
@@ -34,6 +37,7 @@ export function ring(parts: RingParts): readonly RingLayer[] {
     ...(authorizer ? [authorize(authorizer)] : []),
     ...(parts.budgeting ? [withinBudgets(parts.budgeting)] : []),
     ...(parts.middleware ?? []),
+    ...(parts.claimCheck ? [parts.claimCheck] : []),
   ];
 }
 

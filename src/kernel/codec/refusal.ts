@@ -98,7 +98,7 @@ export function adviceFor(value: unknown): string {
   if (object && types.isPromise(value)) return "Await it first.";
   if (name === "URL") return "Record its href.";
   if (object && isStream(value))
-    return "Read it inside a step and record what it held, or a reference to it.";
+    return "From an effect, return streamResult(stream): what it holds is put away, and a reference to it recorded. Or read it inside a step.";
   return "Record plain data that describes it.";
 }
 

@@ -12,7 +12,7 @@ export interface WorkersConfig {
   actors?: number | undefined;
   /**
    * The module partition threads load: a URL, or an absolute path. Every registered flow it exports is taken, and
-   * `registerEffects` and `effectMiddleware` where it exports them.
+   * `registerEffects`, `effectMiddleware` and `claimCheck` where it exports them.
    */
   app?: URL | string | undefined;
   /** For hosts that bundle heddle: where `partition.worker.js` of the same version lies. */

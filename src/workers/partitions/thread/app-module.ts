@@ -4,6 +4,10 @@
 import { flowsOf } from "../../../actors/index.js";
 import {
   type CapabilityAuthorizer,
+  type ClaimCheckConfig,
+  type ClaimCheckStore,
+  checkClaimCheckConfig,
+  configuredClaimCheck,
   type EffectMiddleware,
   EffectRuntime,
   ring,
@@ -13,6 +17,7 @@ import { HeddleError, type RegisteredFlow } from "../../../kernel/index.js";
 export interface AppModule {
   readonly flows: readonly RegisteredFlow[];
   readonly effects: EffectRuntime;
+  readonly claimCheck: ClaimCheckConfig | undefined;
 }
 
 interface Exports {
@@ -20,17 +25,18 @@ interface Exports {
   readonly effectMiddleware?: unknown;
   readonly authorizer?: unknown;
   readonly policies?: unknown;
+  readonly claimCheck?: unknown;
 }
 
-/** Throws CONFIG_INVALID, naming `workers.app`. */
-export async function loadAppModule(url: string): Promise<AppModule> {
+/** `store` is asked for when an effect puts something away. Throws CONFIG_INVALID, naming `workers.app`. */
+export async function loadAppModule(url: string, store: () => ClaimCheckStore): Promise<AppModule> {
   let module: Readonly<Record<string, unknown>>;
   try {
     module = (await import(url)) as Readonly<Record<string, unknown>>;
   } catch (error) {
     throw refused(url, `cannot be loaded: ${error instanceof Error ? error.message : String(error)}`, error);
   }
-  const { registerEffects, effectMiddleware = [], authorizer, policies }: Exports = module;
+  const { registerEffects, effectMiddleware = [], authorizer, policies, claimCheck }: Exports = module;
   if (registerEffects !== undefined && typeof registerEffects !== "function")
     throw refused(url, "exports registerEffects, which has to be a function");
   if (!isMiddleware(effectMiddleware))
@@ -39,15 +45,25 @@ export async function loadAppModule(url: string): Promise<AppModule> {
     throw refused(url, "exports authorizer, which has to have a function authorize");
   if (policies !== undefined && !Array.isArray(policies))
     throw refused(url, "exports policies, which has to be a list of what policy$ makes");
+  if (claimCheck !== undefined)
+    checkClaimCheckConfig(`workers.app ${url}: its export claimCheck`, claimCheck);
   const flows = flowsOf(module);
-  const effects = new EffectRuntime(ring({ authorizer, policies, flows, middleware: effectMiddleware }));
+  const effects = new EffectRuntime(
+    ring({
+      authorizer,
+      policies,
+      flows,
+      middleware: effectMiddleware,
+      claimCheck: claimCheck && configuredClaimCheck(claimCheck, store),
+    }),
+  );
   try {
     (registerEffects as ((effects: EffectRuntime) => void) | undefined)?.(effects);
   } catch (error) {
     if (error instanceof HeddleError) throw error;
     throw refused(url, `exports registerEffects, which throws: ${String(error)}`, error);
   }
-  return { flows, effects };
+  return { flows, effects, claimCheck };
 }
 
 function isAuthorizer(value: unknown): value is CapabilityAuthorizer {

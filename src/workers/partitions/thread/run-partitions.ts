@@ -10,7 +10,14 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { Admission, FlowRegistry, LocalPartitions, type PartitionLoad } from "../../../actors/index.js";
 import { EffectRuntime } from "../../../effects/index.js";
-import { type Clock, type Entropy, HeddleError, LmdbEventStore } from "../../../kernel/index.js";
+import {
+  type Clock,
+  type ContentStore,
+  type Entropy,
+  HeddleError,
+  invariant,
+  LmdbEventStore,
+} from "../../../kernel/index.js";
 import { answer, exposeControl } from "../../control-line.js";
 import { PACKET_FORMAT } from "../../packets/index.js";
 import type { EffectPoolOptions, PoolInspection, TuneOptions } from "../../pool/index.js";
@@ -65,6 +72,7 @@ class PartitionsHere {
   #partitions: LocalPartitions | undefined;
   #pooled: PooledEffects | undefined;
   #store: LmdbEventStore | undefined;
+  #citesContent = false;
 
   constructor(setup: ThreadSetup, surroundings: Surroundings) {
     const { packets, storage, hooks, admission } = setup;
@@ -100,7 +108,8 @@ class PartitionsHere {
         { details: { option: "workers.entry" } },
       );
     }
-    const { flows, effects } = await loadAppModule(app);
+    const { flows, effects, claimCheck } = await loadAppModule(app, () => this.#contentStore());
+    this.#citesContent = claimCheck !== undefined;
     for (const { definition, runner } of flows) this.#registry.register(definition, runner);
     this.#effects = effects;
     return { flows: flows.map(({ definition: { id, version } }) => ({ id, version })) };
@@ -117,6 +126,7 @@ class PartitionsHere {
       createdBy,
       now: () => clock.now(),
       interruptible: true,
+      citesContent: this.#citesContent,
       ...(sync !== undefined && { sync }),
     });
     this.#pooled = effects && new PooledEffects(effectRuntime, poolOptions(effects));
@@ -144,6 +154,11 @@ class PartitionsHere {
       throw error;
     }
     return null;
+  }
+
+  #contentStore(): ContentStore {
+    invariant(this.#store, "T1", "an effect ran before the log was open");
+    return this.#store.content;
   }
 
   async stats(): Promise<ThreadFigures> {

@@ -1,0 +1,84 @@
+// Digests: the part of an offloaded result that stays in the log.
+
+import { fromWire, HeddleError, toWire, VALUE_LIMITS } from "../../kernel/index.js";
+import { hasTainted } from "../taint.js";
+import { isBytes } from "./encoding.js";
+
+/**
+ * What of a result a flow may know and branch on. Has to be pure: the same result, the same digest. Undefined: nothing.
+ * Written as a method's type, so that a digest of a narrow result fits.
+ */
+export type Digest = { method(result: unknown, toolId: string): unknown }["method"];
+
+/** A digest is for the log, and so is its size. */
+const DIGEST_LIMITS = { ...VALUE_LIMITS, bytesMax: 16 * 1024 };
+
+/**
+ * A digest that is the head of the result's JSON: `{ preview, truncated }`. Of bytes, of what JSON does not know, and of what is
+ * tainted it keeps nothing.
+ *
+ * @throws CONFIG_INVALID unless `maxChars` is a whole number from 1 to 4,096
+ */
+export function previewDigest(maxChars: number): Digest {
+  if (!Number.isInteger(maxChars) || maxChars < 1 || maxChars > PREVIEW_MAX) {
+    throw new HeddleError(
+      "CONFIG_INVALID",
+      `previewDigest takes how many characters to keep, from 1 to ${PREVIEW_MAX}, not ${String(maxChars)}.`,
+    );
+  }
+  const preview: Digest = (result) => {
+    if (isBytes(result) || hasTainted(result)) return undefined;
+    const text = jsonOf(result);
+    if (text === undefined) return undefined;
+    return { preview: text.slice(0, maxChars).toWellFormed(), truncated: text.length > maxChars };
+  };
+  previews.add(preview);
+  return preview;
+}
+
+const PREVIEW_MAX = 4_096;
+const previews = new WeakSet<Digest>();
+
+/** Whether it need not see bytes to know what it says of them. */
+export function ignoresBytes(digest: Digest): boolean {
+  return previews.has(digest);
+}
+
+/** @throws DIGEST_FAILED */
+export function takeDigest(digest: Digest | undefined, result: unknown, toolId: string): unknown {
+  if (!digest) return undefined;
+  try {
+    return checkedDigest(digest(result, toolId), toolId);
+  } catch (error) {
+    throw isDigestFailed(error) ? error : digestFailed(toolId, "threw", error);
+  }
+}
+
+/** @throws DIGEST_FAILED for what is too large for a log, or cannot be recorded */
+export function checkedDigest(digest: unknown, toolId: string): unknown {
+  try {
+    return fromWire(toWire(digest, DIGEST_LIMITS));
+  } catch (error) {
+    throw digestFailed(toolId, `gave no small recordable value: ${(error as Error).message}`, error);
+  }
+}
+
+export function digestFailed(toolId: string, what: string, cause: unknown): HeddleError {
+  return new HeddleError(
+    "DIGEST_FAILED",
+    `The digest for the result of ${toolId} ${what.replace(/\.$/, "")}. The effect has run; mend the digest.`,
+    { cause, details: { toolId } },
+  );
+}
+
+function isDigestFailed(error: unknown): boolean {
+  return error instanceof HeddleError && error.code === "DIGEST_FAILED";
+}
+
+function jsonOf(result: unknown): string | undefined {
+  try {
+    return JSON.stringify(result) as string | undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,95 @@
+// streamResult: a result that is too large to hold. The effect gives a stream; the claim check pipes it into the content store
+// before the effect counts as done, and what is recorded is a small envelope.
+
+import { HeddleError } from "../../kernel/errors.js";
+import { discardStream, isStream, openSource, type StreamOfBytes, watchErrors } from "./stream-source.js";
+
+export interface StreamResultOptions {
+  /**
+   * What a flow may know of the result: a value, or a function that is called when the stream has ended, for what is computed
+   * while it is produced.
+   */
+  readonly digest?: unknown;
+  /** A MIME type, kept in the envelope. */
+  readonly contentType?: string | undefined;
+}
+
+/** What `streamResult` gives, for the effect to return. */
+export class StreamResult {
+  readonly stream: StreamOfBytes;
+  readonly contentType: string | undefined;
+  readonly #digest: unknown;
+
+  constructor(stream: StreamOfBytes, { digest, contentType }: StreamResultOptions = {}) {
+    this.stream = stream;
+    this.contentType = contentType;
+    this.#digest = digest;
+  }
+
+  /** Once the stream has ended. May throw whatever the effect's own digest throws. */
+  async digest(): Promise<unknown> {
+    const digest = this.#digest;
+    return typeof digest === "function" ? ((await digest()) as unknown) : digest;
+  }
+
+  /** Lets the stream go: nobody is going to read it. */
+  discard(): void {
+    discardStream(this.stream);
+  }
+}
+
+/**
+ * The result of an effect as a stream of bytes or text: one of Node, of the web, or any async iterable. It needs
+ * `execution.claimCheck`, or a `claimCheckMiddleware`.
+ *
+ * @throws INPUT_INVALID for what is no stream, or is being read already
+ */
+export function streamResult(stream: StreamOfBytes, options?: StreamResultOptions): StreamResult {
+  if (!isStream(stream)) {
+    throw new HeddleError(
+      "INPUT_INVALID",
+      "streamResult takes a Readable, a ReadableStream or an async iterable of bytes or text. Return anything else as it is.",
+    );
+  }
+  watchErrors(stream);
+  return new StreamResult(stream, options);
+}
+
+/** Lets go of the streams in a result that will not be recorded: the result itself, or a property of it. */
+export function discardStreams(result: unknown): void {
+  if (typeof result !== "object" || result === null) return;
+  if (isStream(result)) return discardStream(result);
+  if (result instanceof StreamResult) return result.discard();
+  for (const { value } of Object.values(Object.getOwnPropertyDescriptors(result)) as PropertyDescriptor[]) {
+    if (value instanceof StreamResult) value.discard();
+    else if (isStream(value)) discardStream(value);
+  }
+}
+
+/** The pieces of the stream, until the signal is aborted. It is let go of however that ends. */
+export async function* piecesOf(
+  { stream }: StreamResult,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Uint8Array | string> {
+  if (signal?.aborted) {
+    discardStream(stream);
+    throw signal.reason;
+  }
+  const source = openSource(stream);
+  let stop = (): void => {};
+  const stopped = new Promise<never>((_resolve, reject) => {
+    stop = () => reject(signal?.reason as Error);
+  });
+  stopped.catch(() => {});
+  signal?.addEventListener("abort", stop, { once: true });
+  try {
+    for (;;) {
+      const { done, value } = await Promise.race([source.read(), stopped]);
+      if (done) return;
+      yield value as Uint8Array | string;
+    }
+  } finally {
+    signal?.removeEventListener("abort", stop);
+    source.letGo();
+  }
+}
