@@ -17,7 +17,6 @@ export {
   configuredClaimCheck,
 } from "./claim-check/configured.js";
 export { type Digest, previewDigest } from "./claim-check/digest.js";
-export { EncodedStream } from "./claim-check/encoded-stream.js";
 export { type ClaimCheckCodec, type ClaimCheckEnvelope, isClaimCheck } from "./claim-check/envelope.js";
 export {
   type ClaimCheckReader,

@@ -111,7 +111,6 @@ export type {
 } from "./store/index.js";
 export {
   contentMissing,
-  isRef,
   LmdbEventStore,
   MemoryContentStore,
   MemoryEventStore,

@@ -183,8 +183,8 @@ class ClaimCheck {
 }
 
 /** Contexts that were made by hand may name a step alone. */
-function toolOf({ toolId, stepId }: EffectContext): string {
-  return (toolId as string | undefined) ?? stepId;
+function toolOf({ toolId, stepId }: Partial<EffectContext>): string {
+  return toolId ?? stepId ?? "";
 }
 
 function invalid(option: string, complaint: string): HeddleError {

@@ -32,19 +32,19 @@ export function checkClaimCheckConfig(where: string, config: unknown): asserts c
   };
   if (typeof config !== "object" || config === null)
     refuse("", "is a group of options, so it must be an object");
-  const given = config as Readonly<Record<string, unknown>>;
+  const given = config as { readonly [option: string]: unknown };
   for (const option of Object.keys(given))
     if (!OPTIONS.includes(option)) refuse(option, `is no option here. There are: ${OPTIONS.join(", ")}`);
   const { store, toolIds, inlineCapBytes, digests, preview, onOffload, reclaimable } = given;
   if (!isListOfText(toolIds)) refuse("toolIds", "must be a list of tool ids; it may be empty");
-  if (store !== undefined && typeof (store as { put?: unknown } | null)?.put !== "function")
+  if (store !== undefined && !isStore(store))
     refuse("store", "must be a content store, or be left out for the app's own");
   if (inlineCapBytes !== undefined && !(typeof inlineCapBytes === "number" && inlineCapBytes >= 0))
-    refuse("inlineCapBytes", `must be a number of bytes of at least 0, not ${String(inlineCapBytes)}`);
+    refuse("inlineCapBytes", "must be a number of bytes of at least 0");
   if (digests !== undefined && !isRecordOfFunctions(digests))
     refuse("digests", "must hold functions by tool id");
   if (preview !== undefined && preview !== false && !(typeof preview === "number" && isPreview(preview)))
-    refuse("preview", `must be a number of characters from 1 to 4,096, or false, not ${String(preview)}`);
+    refuse("preview", "must be a number of characters from 1 to 4,096, or false");
   if (onOffload !== undefined && typeof onOffload !== "function") refuse("onOffload", "must be a function");
   if (reclaimable !== undefined && reclaimable !== true && !isListOfText(reclaimable))
     refuse("reclaimable", "must be true, or a list of tool ids");
@@ -67,6 +67,10 @@ export function configuredClaimCheck(
     passThrough: (_result, toolId) => !covered.has(toolId),
     envelopesAreData: (toolId) => !covered.has(toolId),
   });
+}
+
+function isStore(value: unknown): boolean {
+  return typeof (value as { readonly put?: unknown } | null)?.put === "function";
 }
 
 function isListOfText(value: unknown): value is readonly string[] {

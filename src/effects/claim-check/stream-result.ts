@@ -18,18 +18,17 @@ export interface StreamResultOptions {
 export class StreamResult {
   readonly stream: StreamOfBytes;
   readonly contentType: string | undefined;
-  readonly #digest: unknown;
+  readonly #digest: () => unknown;
 
   constructor(stream: StreamOfBytes, { digest, contentType }: StreamResultOptions = {}) {
     this.stream = stream;
     this.contentType = contentType;
-    this.#digest = digest;
+    this.#digest = isFunction(digest) ? digest : () => digest;
   }
 
   /** Once the stream has ended. May throw whatever the effect's own digest throws. */
   async digest(): Promise<unknown> {
-    const digest = this.#digest;
-    return typeof digest === "function" ? ((await digest()) as unknown) : digest;
+    return this.#digest();
   }
 
   /** Lets the stream go: nobody is going to read it. */
@@ -55,14 +54,27 @@ export function streamResult(stream: StreamOfBytes, options?: StreamResultOption
   return new StreamResult(stream, options);
 }
 
+function isFunction(digest: unknown): digest is () => unknown {
+  return typeof digest === "function";
+}
+
 /** Lets go of the streams in a result that will not be recorded: the result itself, or a property of it. */
 export function discardStreams(result: unknown): void {
-  if (typeof result !== "object" || result === null) return;
+  try {
+    letGoWithin(result);
+  } catch {
+    // A trap of a Proxy, or a destroy() of somebody's own: the result is refused as it is.
+  }
+}
+
+function letGoWithin(result: unknown): void {
+  if (typeof result !== "object" || result === null || ArrayBuffer.isView(result)) return;
   if (isStream(result)) return discardStream(result);
   if (result instanceof StreamResult) return result.discard();
-  for (const { value } of Object.values(Object.getOwnPropertyDescriptors(result)) as PropertyDescriptor[]) {
-    if (value instanceof StreamResult) value.discard();
-    else if (isStream(value)) discardStream(value);
+  for (const key of Object.keys(result)) {
+    const part: unknown = Object.getOwnPropertyDescriptor(result, key)?.value;
+    if (part instanceof StreamResult) part.discard();
+    else if (isStream(part)) discardStream(part);
   }
 }
 

@@ -4,7 +4,6 @@ export {
   type ContentStore,
   type ContentSweep,
   contentMissing,
-  isRef,
   type PutOptions,
   type StoredContent,
   type SweptContent,
