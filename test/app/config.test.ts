@@ -73,7 +73,7 @@ describe("an option in the wrong place", () => {
     [{ scheduleModules: [] }, "scheduleModules"],
     [{ security: { resumeAuthenticator: () => true } }, "security.resumeAuthenticator"],
     [{ durability: { retention: {} } }, "durability.retention"],
-    [{ execution: { claimCheck: {} } }, "execution.claimCheck"],
+    [{ execution: { errorClasses: {} } }, "execution.errorClasses"],
     [{ surfaces: [{ id: "s", redact: ["secret"] }] }, "surfaces[s].redact"],
   ])("%j is not there yet, and is refused rather than ignored", (options, option) => {
     const error = refusal({ storage: memory, ...options });

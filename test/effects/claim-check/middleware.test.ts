@@ -32,6 +32,7 @@ function contextOf(toolId: string, signal = new AbortController().signal): Effec
     idempotencyKey: "x/step",
     signal,
     emit: () => {},
+    meter: () => {},
   };
 }
 
