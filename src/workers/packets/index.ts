@@ -1,2 +1,2 @@
 export { packFailure, unpackFailure } from "./failure.js";
-export { type Message, PACKET_FORMAT, packPacket, unpackPacket } from "./packet.js";
+export { type Message, PACKET_FORMAT, type Packet, packetBytes, postPacket, unpackPacket } from "./packet.js";

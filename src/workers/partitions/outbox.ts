@@ -7,7 +7,7 @@
 // O2  They leave in the order they were posted.
 
 import type { MessagePort } from "node:worker_threads";
-import { type Message, packPacket } from "../packets/index.js";
+import { type Message, postPacket } from "../packets/index.js";
 
 const MESSAGES_MAX = 1_024;
 
@@ -48,9 +48,7 @@ export class Outbox<M extends Message> {
   };
 
   #send(messages: readonly M[]): void {
-    const packet = packPacket(messages);
-    const bytes = packet.byteLength;
-    this.#port.postMessage(packet, [packet]);
+    const bytes = postPacket(this.#port, messages);
     this.left?.(messages, bytes);
   }
 }

@@ -11,6 +11,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Reply } from "../../actors/index.js";
 import { afterLong, type Clock, HeddleError } from "../../kernel/index.js";
+import { type Packet, packetBytes } from "../packets/index.js";
 import type { PoolInspection, TuneOptions } from "../pool/index.js";
 import type { ThreadDescription } from "./control.js";
 import { type HostMessage, type ThreadMessage, ToHost, ToThread, unpackForHost } from "./protocol.js";
@@ -181,7 +182,7 @@ export class PartitionThread {
     return life;
   }
 
-  #hear(life: ThreadLife, packet: ArrayBuffer): void {
+  #hear(life: ThreadLife, packet: Packet): void {
     const messages = unpackForHost(packet);
     let hasEvents = false;
     for (const message of messages) {
@@ -197,7 +198,7 @@ export class PartitionThread {
           this.#owner.heard(message, this);
       }
     }
-    if (hasEvents) life.outbox.post([ToThread.taken, packet.byteLength]);
+    if (hasEvents) life.outbox.post([ToThread.taken, packetBytes(packet)]);
   }
 
   /** R1 */

@@ -6,6 +6,7 @@
 import type { ResourceLimits } from "node:worker_threads";
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from "node:worker_threads";
 import { ControlLine } from "../control-line.js";
+import type { Packet } from "../packets/index.js";
 import type { PartitionControl } from "./control.js";
 import { Outbox } from "./outbox.js";
 import type { ThreadMessage } from "./protocol.js";
@@ -34,7 +35,7 @@ export class ThreadLife {
   readonly #port: MessagePort;
 
   /** `lost` makes the error that questions still open at the end are answered with. */
-  constructor(plan: ThreadPlan, hear: (packet: ArrayBuffer) => void, lost: (end: ThreadEnd) => Error) {
+  constructor(plan: ThreadPlan, hear: (packet: Packet) => void, lost: (end: ThreadEnd) => Error) {
     const packets = new MessageChannel();
     const control = new MessageChannel();
     const setup: ThreadSetup = { ...plan.settings, packets: packets.port2, control: control.port2 };
@@ -74,9 +75,9 @@ export class ThreadLife {
     return this.#worker.performance.eventLoopUtilization().utilization;
   }
 
-  #hearTheRest(hear: (packet: ArrayBuffer) => void): void {
+  #hearTheRest(hear: (packet: Packet) => void): void {
     for (;;) {
-      const received: { readonly message: ArrayBuffer } | undefined = receiveMessageOnPort(this.#port);
+      const received: { readonly message: Packet } | undefined = receiveMessageOnPort(this.#port);
       if (!received) break;
       hear(received.message);
     }

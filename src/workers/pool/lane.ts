@@ -14,7 +14,7 @@ import type { Piscina } from "piscina";
 import { toWire, type Wire } from "../../kernel/codec/index.js";
 import { HeddleError, type UsageReport, type ValueLimits } from "../../kernel/index.js";
 import { ControlLine } from "../control-line.js";
-import { PACKET_FORMAT, packFailure, packPacket, unpackFailure, unpackPacket } from "../packets/index.js";
+import { PACKET_FORMAT, packFailure, postPacket, unpackFailure, unpackPacket } from "../packets/index.js";
 import type { PendingCall, Seat } from "./call.js";
 import { Claims, nextId, slotOf } from "./claims.js";
 import type { ThreadControl } from "./control.js";
@@ -148,10 +148,9 @@ export class Lane implements Seat {
 
   flush(): void {
     if (this.#outbox.length === 0 || this.phase === "ended") return;
-    const packet = packPacket(this.#outbox);
+    postPacket(this.#port, this.#outbox);
     this.#outbox = [];
     this.#outboxBytes = 0;
-    this.#port.postMessage(packet, [packet]);
   }
 
   /** Takes a call away from the thread, unless it has started. */

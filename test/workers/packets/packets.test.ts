@@ -1,6 +1,7 @@
 // Packets carry any wire in memory of their own, and failures come back as what they were.
 
 import { deepStrictEqual } from "node:assert/strict";
+import { MessageChannel } from "node:worker_threads";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { fromWire, toWire } from "../../../src/kernel/codec/index.js";
@@ -11,18 +12,20 @@ import {
   ResumePayloadValidationError,
   TypedFailure,
 } from "../../../src/kernel/errors.js";
-import { packFailure, packPacket, unpackFailure, unpackPacket } from "../../../src/workers/packets/index.js";
+import { packFailure, unpackFailure, unpackPacket } from "../../../src/workers/packets/index.js";
+import { type Packet, packetBytes, packPacket, postPacket } from "../../../src/workers/packets/packet.js";
 import { anyValue } from "../../kernel/codec/values.js";
 
 describe("a packet", () => {
   it("K1, K2: holds any values, in exactly as much memory as it needs", () => {
     fc.assert(
-      fc.property(fc.array(anyValue, { maxLength: 5 }), (values) => {
+      fc.property(fc.array(anyValue, { maxLength: 5 }), fc.nat(3), (few, sizes) => {
+        const values = Array.from({ length: 4 ** sizes }, () => few).flat();
         const packet = packPacket(values.map((value, n) => [n, toWire(value)]));
-        const { buffer, byteLength } = new Uint8Array(packet);
-        expect(buffer.byteLength).toBe(byteLength);
-        const messages = unpackPacket(structuredClone(packet, { transfer: [packet] }));
-        expect(packet.byteLength).toBe(0);
+        const isSmall = typeof packet === "string";
+        expect(isSmall).toBe(packetBytes(packet) <= 1_024);
+        const messages = unpackPacket(structuredClone(packet, { transfer: isSmall ? [] : [packet] }));
+        if (!isSmall) expect(packet.byteLength).toBe(0);
         deepStrictEqual(
           messages.map(([, wire]) => fromWire(wire)),
           values,
@@ -30,6 +33,19 @@ describe("a packet", () => {
       }),
       { numRuns: 300 },
     );
+  });
+
+  it("K1: is posted with its size told, whether it is copied or handed over", async () => {
+    const { port1, port2 } = new MessageChannel();
+    const heard: unknown[] = [];
+    const both = new Promise<void>((resolve) => {
+      port2.on("message", (packet) => heard.push(packet) === 2 && resolve());
+    });
+    const sizes = [10, 10_000].map((length) => postPacket(port1, [[0, new Uint8Array(length)]]));
+    await both;
+    port1.close();
+    expect(heard.map((packet) => packetBytes(packet as Packet))).toEqual(sizes);
+    expect(sizes.map((size) => size > 1_024)).toEqual([false, true]);
   });
 
   it.each([["text"], [new Uint8Array(3)], [undefined], [new ArrayBuffer(0)], [Uint8Array.of(1).buffer]])(

@@ -24,7 +24,7 @@ import { isThenable } from "../../../kernel/deferred.js";
 import { HeddleError } from "../../../kernel/errors.js";
 import type { UsageReport } from "../../../kernel/index.js";
 import { checkEventName, checkUsage } from "../../../kernel/request.js";
-import { packFailure, packPacket, unpackFailure, unpackPacket } from "../../packets/index.js";
+import { packFailure, postPacket, unpackFailure, unpackPacket } from "../../packets/index.js";
 import type { Claims } from "../claims.js";
 import {
   type CallMessage,
@@ -249,10 +249,9 @@ export class CallRunner {
 
   #send(): void {
     if (this.#outbox.length === 0) return;
-    const packet = packPacket(this.#outbox);
+    postPacket(this.#options.port, this.#outbox);
     this.#outbox = [];
     this.#lastSentAt = performance.now();
-    this.#options.port.postMessage(packet, [packet]);
   }
 }
 

@@ -7,7 +7,7 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { type MessagePort, threadId } from "node:worker_threads";
 import { answer, exposeControl } from "../../control-line.js";
-import { type Message, PACKET_FORMAT, packFailure, packPacket } from "../../packets/index.js";
+import { type Message, PACKET_FORMAT, packFailure, postPacket } from "../../packets/index.js";
 import { Claims } from "../claims.js";
 import type { ThreadControl } from "../control.js";
 import { invalid } from "../options.js";
@@ -81,8 +81,7 @@ async function run(task: LaneTask, effects: EffectTable): Promise<void> {
 }
 
 function post(port: MessagePort, message: HostMessage & Message): void {
-  const packet = packPacket([message]);
-  port.postMessage(packet, [packet]);
+  postPacket(port, [message]);
 }
 
 function readFigures(): ThreadFigures {

@@ -162,7 +162,7 @@ export const effects = {
   }),
   reallyExit: run((input) => {
     begin(input);
-    setTimeout(() => process.reallyExit(7), 5);
+    setTimeout(() => process.reallyExit(7), 25);
     return never();
   }),
   hoard: run((input) => {
