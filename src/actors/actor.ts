@@ -138,6 +138,8 @@ export class Actor implements FlowRunHost, EventSink {
   unreleased = 0;
   /** Whether it is counted among the executions at work. */
   holdsSlot = false;
+  /** Handlers of it that wait for other executions. */
+  handlersWaiting = 0;
 
   readonly #host: ActorHost;
   #flow: RegisteredFlow | undefined;

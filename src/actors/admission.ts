@@ -1,12 +1,14 @@
 // Admission: how many executions may be at work at once. One object serves all partitions of a thread.
 //
-// Owns       the count of executions at work, and who waits to hear of room.
+// Owns       the count of executions at work, who waits to hear of room, and whose handlers wait for other executions.
 // Leaves     what waits to intake: starts in line, everything recovered in the log.
 //
 // M1  An execution holds a slot while it runs. One that is parked (at a gate, asleep) holds none, and needs none to go on:
 //     no bound can make executions wait for each other (C-CHD-01).
+//     Nor does one whose handler starts or awaits another execution: it lends its slot until that handler is done.
 // M2  Only starts and recovery ask for room. What has begun is never held up by what has not.
 
+import { AsyncLocalStorage } from "node:async_hooks";
 import { OverloadedError } from "../kernel/index.js";
 
 export interface AdmissionOptions {
@@ -20,11 +22,35 @@ export interface AdmissionOptions {
 
 const MAX_WAITING_BYTES = 64 * 1024 * 1024;
 
+/** The slot of an execution while one of its handlers runs. (M1) */
+class Loan {
+  readonly #change: (by: 1 | -1) => void;
+  #isLent = false;
+  #isOver = false;
+
+  constructor(change: (by: 1 | -1) => void) {
+    this.#change = change;
+  }
+
+  lend(): void {
+    if (this.#isLent || this.#isOver) return;
+    this.#isLent = true;
+    this.#change(1);
+  }
+
+  end(): void {
+    if (this.#isLent && !this.#isOver) this.#change(-1);
+    this.#isOver = true;
+  }
+}
+
 export class Admission {
   readonly #waits: boolean;
   readonly #maxInFlight: number;
   readonly #maxWaitingBytes: number;
   readonly #listeners: (() => void)[] = [];
+  /** Whose handler code belongs to. Costs nothing before the first `follow`. */
+  readonly #handlers = new AsyncLocalStorage<Loan>();
   #inFlight = 0;
   #waiting = 0;
   #waitingBytes = 0;
@@ -72,6 +98,25 @@ export class Admission {
   /** Calls back whenever there is room again after there was none. */
   onRoom(tell: () => void): void {
     this.#listeners.push(tell);
+  }
+
+  /** Whether handlers have to be followed. */
+  get isBounded(): boolean {
+    return this.#maxInFlight !== Infinity;
+  }
+
+  /**
+   * Begins a handler of an execution at work, and follows what it does until `end` is called. `change` is told how many more,
+   * or fewer, of the execution's handlers wait for other executions.
+   */
+  follow(begin: (end: () => void) => void, change: (by: 1 | -1) => void): void {
+    const loan = new Loan(change);
+    this.#handlers.run(loan, begin, () => loan.end());
+  }
+
+  /** Whoever calls this is about to wait for an execution; a handler's own execution lends its slot. */
+  awaits(): void {
+    this.#handlers.getStore()?.lend();
   }
 
   /** Lets a start of so many bytes wait, or gives the reason why it may not. */

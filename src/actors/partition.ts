@@ -178,6 +178,7 @@ export class Partition implements IntakeHost {
   /** Starts an execution, or attaches to the one that has its id, flow and input. Answers when that is durable. */
   start(request: StartRequest): void {
     if (this.#refuses(request.reply)) return;
+    this.#admission.awaits();
     this.#intake.start(request);
     this.#wake();
   }
@@ -196,6 +197,7 @@ export class Partition implements IntakeHost {
 
   /** Waits until the execution gets there, as far as it is durable. */
   watch(executionId: string, awaited: Awaited): Promise<ExecutionState> {
+    this.#admission.awaits();
     const waiting = this.#watchers.awaitState(executionId, awaited);
     this.#lookFor(executionId);
     return waiting;
@@ -203,6 +205,7 @@ export class Partition implements IntakeHost {
 
   /** Waits for the output of the flow. */
   result(executionId: string): Promise<unknown> {
+    this.#admission.awaits();
     const waiting = this.#watchers.awaitResult(executionId);
     this.#lookFor(executionId);
     return waiting;
@@ -270,7 +273,7 @@ export class Partition implements IntakeHost {
 
   /** Brings the count of executions at work up to date with how this one stands. */
   #count(actor: Actor): void {
-    const isAtWork = actor.status === "running";
+    const isAtWork = actor.status === "running" && actor.handlersWaiting === 0;
     if (isAtWork === actor.holdsSlot) return;
     actor.holdsSlot = isAtWork;
     if (isAtWork) this.#admission.enter();
@@ -516,11 +519,23 @@ export class Partition implements IntakeHost {
     if (this.#condition.kind !== "open" || !actor?.awaits(attempt)) return;
     const { stepId, attempt: number } = attempt;
     this.#attempts++;
-    this.#executor.dispatch(attempt, (outcome: Outcome) => {
+    const settle = (outcome: Outcome): void => {
       this.#attempts--;
       actor.post({ kind: "settled", stepId, attempt: number, outcome });
       this.#checkDrained();
-    });
+    };
+    if (!this.#admission.isBounded) return this.#executor.dispatch(attempt, settle);
+    this.#admission.follow(
+      (end) =>
+        this.#executor.dispatch(attempt, (outcome) => {
+          end();
+          settle(outcome);
+        }),
+      (by) => {
+        actor.handlersWaiting += by;
+        if (this.#actors.get(actor.id) === actor) this.#count(actor);
+      },
+    );
   }
 
   #notify(actor: Actor, { standing, record, header }: Move): void {

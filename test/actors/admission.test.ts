@@ -7,6 +7,7 @@ import { Observer } from "../../src/actors/observer.js";
 import { Partition } from "../../src/actors/partition.js";
 import { StateReader } from "../../src/actors/state-reader.js";
 import { systemClock, systemEntropy } from "../../src/app/clock.js";
+import { defineConfig } from "../../src/app/define-config.js";
 import type { EffectExecutor, Invocation, Outcome } from "../../src/effects/index.js";
 import {
   defineFlow,
@@ -15,6 +16,7 @@ import {
   MemoryEventStore,
   MemorySnapshotStore,
   OverloadedError,
+  type RegisteredFlow,
   step$,
   toWire,
   VALUE_LIMITS,
@@ -182,5 +184,79 @@ describe("a bound on executions at work", () => {
     for (const id of names(20)) expect((await partition.watch(id, "ended")).status).toBe("completed");
     expect(executor.most).toBeLessThanOrEqual(4);
     await partition.close(0);
+  });
+
+  it("C-CHD-01: an execution whose handler waits for another holds no slot, ten levels deep", async () => {
+    const level = step$({ id: "level", inputSchema: z.number(), outputSchema: z.number() });
+    const nested: RegisteredFlow<number, number> = defineFlow(
+      flow$({ id: "nested", version: "1", inputSchema: z.number(), outputSchema: z.number() }),
+      (ctx, depth) =>
+        ctx.execute(
+          {
+            ...level,
+            handler: async (below: number) => {
+              if (below === 0) return 0;
+              const child = await app.runtime.start(nested, below - 1);
+              return (await child.result()) + 1;
+            },
+          },
+          depth,
+        ),
+    );
+    const app = defineConfig({
+      storage: { kind: "memory" },
+      flows: [nested],
+      execution: { maxInFlight: 1 },
+    });
+    const handles = await Promise.all([1, 2, 3].map(() => app.runtime.start(nested, 10)));
+    expect(await Promise.all(handles.map((handle) => handle.result()))).toEqual([10, 10, 10]);
+    expect((await app.workers.stats()).host).toMatchObject({ executionsAtWork: 0, startsWaiting: 0 });
+    await app.close();
+  });
+
+  it("C-CHD-01: a handler that starts many lends one slot, and has it back when it is done", async () => {
+    let atWork = 0;
+    let most = 0;
+    const leaf = step$({ id: "leaf", inputSchema: z.number(), outputSchema: z.number() });
+    const busy = defineFlow(
+      flow$({ id: "busy", version: "1", inputSchema: z.number(), outputSchema: z.number() }),
+      (ctx, n) =>
+        ctx.execute(
+          {
+            ...leaf,
+            handler: async (value: number) => {
+              atWork++;
+              most = Math.max(most, atWork);
+              await nextTurn();
+              atWork--;
+              return value;
+            },
+          },
+          n,
+        ),
+    );
+    const fan = defineFlow(
+      flow$({ id: "fan", version: "1", inputSchema: z.number(), outputSchema: z.number() }),
+      async (ctx, count) => {
+        const handler = async (children: number): Promise<number> => {
+          const names = Array.from({ length: children }, (_, n) => n);
+          const handles = await Promise.all(names.map((n) => app.runtime.start(busy, n)));
+          await Promise.all(handles.map((handle) => handle.waitForCompletion()));
+          return children;
+        };
+        await ctx.execute({ ...leaf, handler }, count);
+        return ctx.execute({ ...leaf, id: "after", handler: async (value: number) => value }, count);
+      },
+    );
+    const app = defineConfig({
+      storage: { kind: "memory" },
+      flows: [busy, fan],
+      execution: { maxInFlight: 2 },
+    });
+    const handles = await Promise.all([app.runtime.start(fan, 30), app.runtime.start(fan, 30)]);
+    expect(await Promise.all(handles.map((handle) => handle.result()))).toEqual([30, 30]);
+    expect(most).toBe(2);
+    expect((await app.workers.stats()).host?.executionsAtWork).toBe(0);
+    await app.close();
   });
 });
