@@ -763,8 +763,7 @@ export class Actor implements FlowRunHost, EventSink {
   /** The same for one whose account was lost with its process: that it began must be assumed, what it used is not known. */
   #meterLost({ stepId, attempt }: OpenStep, now: number): void {
     const { ledger } = this.#host;
-    if (!ledger || !this.#spender) return;
-    ledger.begin(this.#spender, now);
+    if (!ledger || !this.#spender || !ledger.beginLost(this.#spender, now)) return;
     this.#recordUse(stepId, attempt, { tokens: 0, cost: 0, wallMs: undefined, startedAt: now });
   }
 

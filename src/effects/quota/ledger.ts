@@ -124,6 +124,16 @@ export class Ledger implements BudgetLedger {
     for (const tally of tallies) tally.begin(now);
   }
 
+  /**
+   * An attempt was lost with its process, and it may have begun: it counts, unless a budget would have kept it from beginning.
+   * Returns whether it counts.
+   */
+  beginLost(spender: Spender, now: number): boolean {
+    if (this.refusal(spender.totals, now)) return false;
+    this.begin(spender, now);
+    return true;
+  }
+
   /** An attempt that was let through then is not made. */
   takeBack({ tallies }: Spender, startedAt: number): void {
     for (const tally of tallies) tally.takeBack(startedAt);
