@@ -181,5 +181,14 @@ export {
   type ValidationIssue,
   type WorkflowContext,
 } from "./kernel/index.js";
-export { type RetryEvent, type RetryMiddlewareOptions, retryMiddleware } from "./middleware/index.js";
+export {
+  guardedStream,
+  type RetryEvent,
+  type RetryMiddlewareOptions,
+  retryMiddleware,
+  type StreamGuard,
+  type StreamTokenBudgetOptions,
+  type StreamVerdict,
+  streamTokenBudget,
+} from "./middleware/index.js";
 export { ProjectionRuntime } from "./surface/index.js";
