@@ -249,13 +249,6 @@ function checkWorkers({ workers, storage, execution, security }: LoomConfig): vo
       { details: { option: `security.${option}` } },
     );
   }
-  if (execution?.envelope !== undefined) {
-    throw new HeddleError(
-      "CONFIG_INVALID",
-      "execution.envelope does not reach into partition threads: leave it out, or leave workers.actors out.",
-      { details: { option: "execution.envelope" } },
-    );
-  }
   for (const option of ["registerEffects", "effectMiddleware", "claimCheck", "now"] as const) {
     if (execution?.[option] === undefined) continue;
     const advice =

@@ -67,7 +67,8 @@ export function defineConfig(config: LoomConfig): LoomApp {
         }),
       );
   registerEffects?.(effectRuntime);
-  const toThreads = threads && partitionThreads(config, threads, stores.eventStore, observer);
+  const toThreads =
+    threads && partitionThreads(config, threads, stores.eventStore, observer, envelope?.ledger);
   const admission = new Admission(execution);
   const pooled = threads || !workers?.effects ? undefined : new PooledEffects(effectRuntime, workers.effects);
   let threadHost: ThreadPartitions | undefined;

@@ -1,6 +1,7 @@
 // Partition threads for an app: what of its configuration they are told.
 
 import { DEFAULT_MAX_RESIDENT, type FlowRegistry, type Observer } from "../actors/index.js";
+import type { Ledger } from "../effects/index.js";
 import { type EventStore, HeddleError, LmdbEventStore, VALUE_LIMITS } from "../kernel/index.js";
 import { type ThreadOptions, ThreadPartitions } from "../workers/index.js";
 import { systemClock } from "./clock.js";
@@ -12,6 +13,7 @@ export function partitionThreads(
   threads: ThreadOptions,
   eventStore: EventStore,
   observer: Observer,
+  ledger: Ledger | undefined,
 ): (registry: FlowRegistry) => ThreadPartitions {
   const { storage, observability = {}, durability = {}, execution = {}, workers } = config;
   if (storage.kind !== "lmdb" || !(eventStore instanceof LmdbEventStore))
@@ -35,6 +37,7 @@ export function partitionThreads(
       snapshotEvery: durability.snapshotEvery,
       maxResident,
       admission: { admission, maxInFlight, maxWaitingBytes },
+      ledger,
       effects: workers?.effects,
     });
 }

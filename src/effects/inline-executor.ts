@@ -186,6 +186,9 @@ export class InlineExecutor implements EffectExecutor {
       return { kind: "failed", error: failureToWire(cause), retryable: true, retryInMs: error.delayMs };
     const { retryable = true, retryAfterMs } = retryHintOf(error, this.#clock.now());
     const exceeded = exceededBy(error);
+    // A stream that was cut is a stream that was paid for.
+    const isUnreported = exceeded?.scope === "call" && !invocation.account?.hasReported;
+    if (isUnreported && exceeded.meter === "tokens") invocation.meter({ tokens: exceeded.used });
     return { kind: "failed", error: failureToWire(error), retryable, retryAfterMs, exceeded };
   }
 

@@ -48,7 +48,7 @@ type SharedScope = MeterRow["scope"];
 const ALL_TIME = 0;
 
 export class Ledger implements BudgetLedger {
-  readonly #budgets: readonly Budget[];
+  readonly budgets: readonly Budget[];
   readonly #now: () => number;
   /** Of flows and tenants, by scope and name. */
   readonly #shared = new Map<string, readonly Total[]>();
@@ -59,7 +59,7 @@ export class Ledger implements BudgetLedger {
 
   /** @param now milliseconds since the epoch */
   constructor(budgets: readonly Budget[], now: () => number) {
-    this.#budgets = budgets;
+    this.budgets = budgets;
     this.#now = now;
   }
 
@@ -85,7 +85,7 @@ export class Ledger implements BudgetLedger {
   load(partition: number, rows: readonly MeterRow[]): void {
     for (const total of [...this.#shared.values()].flat()) total.load(partition, undefined);
     for (const row of rows) {
-      const total = this.totalsOf(row.scope, row.of).find(({ perMs }) => perMs === row.perMs);
+      const total = this.#totalsOf(row.scope, row.of).find(({ perMs }) => perMs === row.perMs);
       total?.load(partition, row); // of a budget there is no more: it stays as it is
     }
     this.#changed.delete(partition);
@@ -103,7 +103,12 @@ export class Ledger implements BudgetLedger {
   open(executionId: string, subject: Subject): Spender {
     const own = this.#make("execution", executionId);
     this.#own.set(executionId, own);
-    return new Spender(subject, own, this.sharedOf(subject));
+    return new Spender(subject, own, this.#sharedOf(subject));
+  }
+
+  /** A subject without an execution: for calls of which somebody else keeps the executions. */
+  openShared(subject: Subject): Spender {
+    return new Spender(subject, [], this.#sharedOf(subject));
   }
 
   /** It leaves memory. */
@@ -115,6 +120,11 @@ export class Ledger implements BudgetLedger {
 
   /** Asks for one attempt: undefined when it is let through, and then it counts. (L1) */
   admit(spender: Spender, now: number): Refusal | undefined | Promise<Refusal | undefined> {
+    return this.admitHere(spender, now);
+  }
+
+  /** The same, decided by what is known here. */
+  admitHere(spender: Spender, now: number): Refusal | undefined {
     const refusal = this.refusal(spender.totals, now);
     if (!refusal) this.begin(spender, now);
     return refusal;
@@ -168,12 +178,12 @@ export class Ledger implements BudgetLedger {
     return refusal;
   }
 
-  protected sharedOf({ flowId, tenant }: Subject): readonly Total[] {
-    const totals = this.totalsOf("flow", flowId);
-    return tenant === undefined ? totals : [...totals, ...this.totalsOf("tenant", tenant)];
+  #sharedOf({ flowId, tenant }: Subject): readonly Total[] {
+    const totals = this.#totalsOf("flow", flowId);
+    return tenant === undefined ? totals : [...totals, ...this.#totalsOf("tenant", tenant)];
   }
 
-  protected totalsOf(scope: SharedScope, of: string): readonly Total[] {
+  #totalsOf(scope: SharedScope, of: string): readonly Total[] {
     const name = nameOf(scope, of);
     let totals = this.#shared.get(name);
     if (!totals) {
@@ -185,7 +195,7 @@ export class Ledger implements BudgetLedger {
 
   /** One for each length of window there is a budget for, and one of all time. */
   #make(scope: BudgetScope, of: string): readonly Total[] {
-    const budgets = this.#budgets.filter((budget) => budget.scope === scope && (budget.of ?? of) === of);
+    const budgets = this.budgets.filter((budget) => budget.scope === scope && (budget.of ?? of) === of);
     const lengths = new Set([ALL_TIME, ...budgets.map(({ perMs }) => perMs ?? ALL_TIME)]);
     return Array.from(
       lengths,

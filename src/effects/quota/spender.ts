@@ -31,6 +31,16 @@ export class Spender implements Subject {
     this.tallies = this.totals.map((total) => total.share(partition));
   }
 
+  /** Whether any budget of flows or tenants holds for it. */
+  get isShared(): boolean {
+    return this.totals.some(({ scope, budgets }) => scope !== "execution" && budgets.length > 0);
+  }
+
+  /** Whether its partition's log was read again since: then its calls count nowhere any more. */
+  get isVoid(): boolean {
+    return this.totals.at(-1)?.share(this.partition) !== this.tallies.at(-1);
+  }
+
   /** A call that stands in its log. `at`: when that was recorded. */
   restore(used: Used, at: number): void {
     for (const total of this.own) total.share(this.partition).restore(used, at);

@@ -14,7 +14,14 @@ import { afterLong, type Clock, HeddleError } from "../../kernel/index.js";
 import { type Packet, packetBytes } from "../packets/index.js";
 import type { PoolInspection, TuneOptions } from "../pool/index.js";
 import type { ThreadDescription } from "./control.js";
-import { type HostMessage, type ThreadMessage, ToHost, ToThread, unpackForHost } from "./protocol.js";
+import {
+  type BudgetMessage,
+  type HostMessage,
+  type ThreadMessage,
+  ToHost,
+  ToThread,
+  unpackForHost,
+} from "./protocol.js";
 import { type ChangeMessage, Requests, type WaitMessage } from "./requests.js";
 import type { ThreadFigures } from "./stats.js";
 import { type ThreadEnd, ThreadLife, type ThreadPlan } from "./thread-life.js";
@@ -32,6 +39,8 @@ export interface ThreadOwner {
   /** Throws when the module of the thread cannot run what this app registered. */
   check(description: ThreadDescription): void;
   heard(message: NewsMessage, thread: PartitionThread): void;
+  /** Something counts in budgets. `answer` reaches the very thread that said so, also one that is not open yet. */
+  counted(message: BudgetMessage, answer: (message: ThreadMessage) => void): void;
   /** Its partitions are open. */
   opened(thread: PartitionThread): void;
   /** Its partitions are open no more, or will not be. */
@@ -192,6 +201,14 @@ export class PartitionThread {
         case ToHost.output:
         case ToHost.reached:
           this.#requests.answered(message);
+          break;
+        case ToHost.totals:
+        case ToHost.admit:
+        case ToHost.begun:
+        case ToHost.takenBack:
+        case ToHost.reported:
+        case ToHost.settled:
+          this.#owner.counted(message, (answer) => life.outbox.post(answer));
           break;
         default:
           hasEvents ||= message[0] === ToHost.event;

@@ -15,6 +15,7 @@ export const ToThread = {
   heard: 7,
   taken: 8,
   verdict: 9,
+  admitted: 10,
 } as const;
 
 export type StartMessage = readonly [
@@ -80,7 +81,9 @@ export type ThreadMessage =
   /** The last `durable` of the execution was heard; the next one may come. */
   | readonly [kind: typeof ToThread.heard, executionId: string]
   /** Packets of so many bytes with events for the host's hooks went through the hooks. */
-  | readonly [kind: typeof ToThread.taken, bytes: number];
+  | readonly [kind: typeof ToThread.taken, bytes: number]
+  /** The answer to `admit`: a Refusal, or nothing. */
+  | readonly [kind: typeof ToThread.admitted, request: number, refusal: Wire];
 
 export const ToHost = {
   done: 0,
@@ -91,6 +94,12 @@ export const ToHost = {
   event: 5,
   warning: 6,
   storageError: 7,
+  totals: 8,
+  admit: 9,
+  begun: 10,
+  takenBack: 11,
+  reported: 12,
+  settled: 13,
 } as const;
 
 /** Which of the host's hooks an event is for. */
@@ -108,13 +117,37 @@ export type HostMessage =
   /** `record` is what `recordToWire` makes of one. */
   | readonly [kind: typeof ToHost.event, hook: Hook, executionId: string, sequence: number, record: Wire]
   | readonly [kind: typeof ToHost.warning, message: string]
-  | readonly [kind: typeof ToHost.storageError, executionId: string, failure: Wire];
+  | readonly [kind: typeof ToHost.storageError, executionId: string, failure: Wire]
+  | BudgetMessage;
+
+/** Whose calls it is about. */
+type Spending = readonly [partition: number, flowId: string, tenant: string | undefined];
+
+/** What budgets that hold for all threads together have to know. Times are milliseconds since the epoch. */
+export type BudgetMessage =
+  /** What the log of a partition holds: MeterRows. */
+  | readonly [kind: typeof ToHost.totals, partition: number, rows: Wire]
+  /** May a call begin? It counts when it may; answered by `admitted`. */
+  | readonly [kind: typeof ToHost.admit, request: number, ...Spending, at: number]
+  /** A call counts that nobody has asked for. */
+  | readonly [kind: typeof ToHost.begun, ...Spending, at: number]
+  | readonly [kind: typeof ToHost.takenBack, ...Spending, startedAt: number]
+  | readonly [kind: typeof ToHost.reported, ...Spending, tokens: number, cost: number]
+  | readonly [
+      kind: typeof ToHost.settled,
+      ...Spending,
+      at: number,
+      tokens: number,
+      cost: number,
+      wallMs: number | undefined,
+      startedAt: number | undefined,
+    ];
 
 // Both ends are of one build (PACKET_FORMAT), so a message of a known kind has the fields of that kind.
 const isThreadMessage = (message: Message): message is ThreadMessage & Message =>
-  message[0] >= 0 && message[0] <= ToThread.verdict;
+  message[0] >= 0 && message[0] <= ToThread.admitted;
 const isHostMessage = (message: Message): message is HostMessage & Message =>
-  message[0] >= 0 && message[0] <= ToHost.storageError;
+  message[0] >= 0 && message[0] <= ToHost.settled;
 
 export function unpackForThread(packet: unknown): readonly ThreadMessage[] {
   return unpackPacket(packet).filter(isThreadMessage);

@@ -2,6 +2,7 @@
 
 import type { MessagePort } from "node:worker_threads";
 import type { AdmissionOptions } from "../../actors/index.js";
+import type { Budget } from "../../effects/index.js";
 import type { ValueLimits } from "../../kernel/index.js";
 
 export interface ThreadSettings {
@@ -22,6 +23,8 @@ export interface ThreadSettings {
   readonly snapshotEvery: number | undefined;
   readonly maxResident: number;
   readonly admission: AdmissionOptions;
+  /** `execution.envelope.budgets`; undefined: nothing is counted. */
+  readonly budgets: readonly Budget[] | undefined;
   /** Which hooks the host has. */
   readonly hooks: { readonly onEvent: boolean; readonly onDurableEvent: boolean };
   /** `workers.effects` with URLs as text, for the pool of this thread. */

@@ -16,6 +16,7 @@ import {
   type PartitionHost,
   StateReader,
 } from "../../actors/index.js";
+import type { Ledger } from "../../effects/index.js";
 import {
   type Clock,
   type Following,
@@ -27,10 +28,11 @@ import {
 import { recordFromWire } from "../../kernel/store/record.js";
 import { PACKET_FORMAT, unpackFailure } from "../packets/index.js";
 import type { EffectPoolOptions, TuneOptions } from "../pool/index.js";
+import { BudgetDesk } from "./budget-desk.js";
 import type { ThreadDescription } from "./control.js";
 import { invalid, type ThreadOptions } from "./options.js";
 import { type NewsMessage, PartitionThread, type ThreadOwner } from "./partition-thread.js";
-import { Hook, ToHost, ToThread } from "./protocol.js";
+import { type BudgetMessage, Hook, type ThreadMessage, ToHost, ToThread } from "./protocol.js";
 import type { ThreadSettings } from "./setup.js";
 import { shareOfAdmission, shareOfLimits, shareOfPool } from "./shares.js";
 import type { PartitionThreadInspection, PartitionThreadStats } from "./stats.js";
@@ -51,6 +53,8 @@ export interface ThreadPartitionsOptions {
   readonly snapshotEvery: number | undefined;
   readonly maxResident: number;
   readonly admission: AdmissionOptions;
+  /** `execution.envelope`, and what it has counted. */
+  readonly ledger: Ledger | undefined;
   readonly effects: EffectPoolOptions | undefined;
 }
 
@@ -58,6 +62,7 @@ export class ThreadPartitions implements PartitionHost, ThreadOwner {
   readonly #options: ThreadPartitionsOptions;
   readonly #following: Following;
   readonly #followed = new Set<string>();
+  readonly #budgets: BudgetDesk | undefined;
   #threads: readonly PartitionThread[] = [];
   #opening: Promise<unknown> | undefined;
   #isClosed = false;
@@ -66,6 +71,7 @@ export class ThreadPartitions implements PartitionHost, ThreadOwner {
 
   constructor(options: ThreadPartitionsOptions) {
     this.#options = options;
+    this.#budgets = options.ledger && new BudgetDesk(options.ledger, options.eventStore.partitions);
     this.#following = options.eventStore.follow({
       begin: (executionId) => {
         this.#followed.add(executionId);
@@ -202,6 +208,10 @@ export class ThreadPartitions implements PartitionHost, ThreadOwner {
     }
   }
 
+  counted(message: BudgetMessage, answer: (message: ThreadMessage) => void): void {
+    this.#budgets?.take(message, answer);
+  }
+
   #threadOf(executionId: string): PartitionThread | undefined {
     const { partitions } = this.#options.eventStore;
     return this.#threads[partitionOf(executionId, partitions) % this.#threads.length];
@@ -209,7 +219,7 @@ export class ThreadPartitions implements PartitionHost, ThreadOwner {
 
   #plans(): ThreadPlan[] {
     const { threads, eventStore, storage, limits, snapshotEvery, maxResident, hooks } = this.#options;
-    const { admission, effects } = this.#options;
+    const { admission, ledger, effects } = this.#options;
     const { count, app, entry, resourceLimits } = threads;
     return Array.from({ length: count }, (_, thread) => {
       const numbers = Array.from({ length: eventStore.partitions }, (_, number) => number).filter(
@@ -224,6 +234,7 @@ export class ThreadPartitions implements PartitionHost, ThreadOwner {
         snapshotEvery,
         maxResident,
         admission: shareOfAdmission(admission, count),
+        budgets: ledger?.budgets,
         hooks,
         effects: effects && shareOfPool(effects, count),
       };

@@ -5,7 +5,9 @@ import { onTestFinished } from "vitest";
 import { temporaryDirectory } from "../../workers/partitions/world.js";
 import * as module from "./programs/app.mjs";
 
-const MODULE = new URL("./programs/app.mjs", import.meta.url);
+const APP = new URL("./programs/app.mjs", import.meta.url);
+const FLOWS = new URL("./programs/flows.mjs", import.meta.url);
+const EFFECTS = new URL("./programs/effects.mjs", import.meta.url);
 const exported: Readonly<Record<string, unknown>> = module;
 
 export const inTurn = exported["inTurn"] as RegisteredFlow;
@@ -27,8 +29,8 @@ export function openApp(place: Place, budgets: Envelope["budgets"], dir = tempor
     flowModules: [exported],
     execution: { envelope: { budgets }, ...(place === "inline" && { registerEffects }) },
     workers: {
-      ...(isThreaded && { actors: 2, app: MODULE }),
-      ...(isPooled && { effects: { module: MODULE, maxThreads: isThreaded ? 2 : 1 } }),
+      ...(isThreaded && { actors: 2, app: isPooled ? FLOWS : APP }),
+      ...(isPooled && { effects: { module: EFFECTS, maxThreads: isThreaded ? 2 : 1 } }),
     },
   });
   onTestFinished(() => app.close({ deadlineMs: 0 }));

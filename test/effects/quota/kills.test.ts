@@ -23,9 +23,9 @@ async function usedByTheLogs(dir: string): Promise<Totals> {
   return logs
     .flat()
     .filter(({ type }) => type === "EFFECT_METERED")
-    .map(({ payload }) => payload as Omit<Totals, "calls">)
+    .map(({ payload }) => payload as Partial<Totals>)
     .reduce<Totals>(
-      (sum, { tokens, cost, wallMs = 0 }) => ({
+      (sum, { tokens = 0, cost = 0, wallMs = 0 }) => ({
         calls: sum.calls + 1,
         tokens: sum.tokens + tokens,
         cost: sum.cost + cost,

@@ -10,6 +10,7 @@ import {
   configuredClaimCheck,
   type EffectMiddleware,
   EffectRuntime,
+  type RingParts,
   ring,
 } from "../../../effects/index.js";
 import { HeddleError, type RegisteredFlow } from "../../../kernel/index.js";
@@ -28,8 +29,15 @@ interface Exports {
   readonly claimCheck?: unknown;
 }
 
-/** `store` is asked for when an effect puts something away. Throws CONFIG_INVALID, naming `workers.app`. */
-export async function loadAppModule(url: string, store: () => ClaimCheckStore): Promise<AppModule> {
+/** What of the ring is not the module's to say. */
+export interface ThreadParts {
+  /** Asked for when an effect puts something away. */
+  readonly store: () => ClaimCheckStore;
+  readonly budgeting: RingParts["budgeting"];
+}
+
+/** Throws CONFIG_INVALID, naming `workers.app`. */
+export async function loadAppModule(url: string, { store, budgeting }: ThreadParts): Promise<AppModule> {
   let module: Readonly<Record<string, unknown>>;
   try {
     module = (await import(url)) as Readonly<Record<string, unknown>>;
@@ -53,6 +61,7 @@ export async function loadAppModule(url: string, store: () => ClaimCheckStore): 
       authorizer,
       policies,
       flows,
+      budgeting,
       middleware: effectMiddleware,
       claimCheck: claimCheck && configuredClaimCheck(claimCheck, store),
     }),

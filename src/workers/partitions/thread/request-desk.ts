@@ -4,6 +4,7 @@
 // Leaves     meaning and order to the partitions, packets to the outbox.
 
 import type { FlowRegistry, PartitionDoor, Reply, Verdict } from "../../../actors/index.js";
+import type { Refusal } from "../../../effects/index.js";
 import {
   fromWire,
   HeddleError,
@@ -25,12 +26,14 @@ import {
 } from "../protocol.js";
 import type { HookWindow } from "./hook-window.js";
 import type { News } from "./news.js";
+import type { ThreadLedger } from "./thread-ledger.js";
 
 export interface DeskOptions {
   readonly outbox: Outbox<HostMessage>;
   readonly registry: FlowRegistry;
   readonly news: News;
   readonly window: HookWindow;
+  readonly ledger: ThreadLedger | undefined;
   /** Of the whole directory. */
   readonly partitions: number;
 }
@@ -52,7 +55,7 @@ export class RequestDesk {
   }
 
   take(message: ThreadMessage): void {
-    const { news, window } = this.#options;
+    const { news, window, ledger } = this.#options;
     switch (message[0]) {
       case ToThread.start:
         return this.#start(message);
@@ -89,6 +92,8 @@ export class RequestDesk {
         return news.heard(message[1]);
       case ToThread.taken:
         return window.taken(message[1]);
+      case ToThread.admitted:
+        return ledger?.answered(message[1], fromWire(message[2]) as Refusal | undefined);
     }
   }
 

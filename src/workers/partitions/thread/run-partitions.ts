@@ -32,6 +32,7 @@ import { CrossingObserver } from "./crossing-observer.js";
 import { HookWindow } from "./hook-window.js";
 import { News } from "./news.js";
 import { RequestDesk } from "./request-desk.js";
+import { ThreadLedger } from "./thread-ledger.js";
 
 /** The thread may be ahead of the host's hooks by so much. */
 const HOOK_BYTES_MAX = 1024 * 1024;
@@ -67,6 +68,7 @@ class PartitionsHere {
   readonly #observer: CrossingObserver;
   readonly #desk: RequestDesk;
   readonly #admission: Admission;
+  readonly #ledger: ThreadLedger | undefined;
   readonly #delay = monitorEventLoopDelay({ resolution: DELAY_RESOLUTION_MS });
   #effects: EffectRuntime | undefined;
   #partitions: LocalPartitions | undefined;
@@ -75,7 +77,7 @@ class PartitionsHere {
   #citesContent = false;
 
   constructor(setup: ThreadSetup, surroundings: Surroundings) {
-    const { packets, storage, hooks, admission } = setup;
+    const { packets, storage, hooks, admission, budgets } = setup;
     this.#setup = setup;
     this.#surroundings = surroundings;
     this.#admission = new Admission(admission);
@@ -85,11 +87,13 @@ class PartitionsHere {
     };
     const news = new News((id, sequence) => this.#outbox.post([ToHost.durable, id, sequence]));
     this.#observer = new CrossingObserver(this.#outbox, news, hooks);
+    this.#ledger = budgets && new ThreadLedger(budgets, () => surroundings.clock.now(), this.#outbox);
     this.#desk = new RequestDesk({
       outbox: this.#outbox,
       registry: this.#registry,
       news,
       window: this.#window,
+      ledger: this.#ledger,
       partitions: storage.partitions,
     });
     packets.on("message", (packet) => {
@@ -108,7 +112,10 @@ class PartitionsHere {
         { details: { option: "workers.entry" } },
       );
     }
-    const { flows, effects, claimCheck } = await loadAppModule(app, () => this.#contentStore());
+    const { flows, effects, claimCheck } = await loadAppModule(app, {
+      store: () => this.#contentStore(),
+      budgeting: this.#ledger && { ledger: this.#ledger, now: () => this.#surroundings.clock.now() },
+    });
     this.#citesContent = claimCheck !== undefined;
     for (const { definition, runner } of flows) this.#registry.register(definition, runner);
     this.#effects = effects;
@@ -142,6 +149,7 @@ class PartitionsHere {
       snapshotEvery,
       maxResident,
       admission: this.#admission,
+      ledger: this.#ledger,
       partitions: numbers,
       pace: () => this.#window.pause(),
       effects: this.#pooled,
