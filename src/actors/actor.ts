@@ -50,9 +50,11 @@ import {
   type Wire,
 } from "../kernel/index.js";
 import { checkResumePayload, chooseGate } from "./gate.js";
+import { notInDoubt } from "./in-doubt.js";
 import { type EventSink, InFlight } from "./in-flight.js";
 import { type Message, type Reply, type ResumeRequest, rejectMessage, type Verdict } from "./messages.js";
 import { retryDelay } from "./retry.js";
+import { GATE_TIMER, RETRY_TIMER } from "./timer-names.js";
 import { type Standing, setAsideError, standingOf } from "./watchers.js";
 
 /** What an actor needs of its surroundings; one object serves all actors of a partition. */
@@ -111,10 +113,6 @@ class Draft {
 
 /** Executions of up to this many events keep them, so that their state can be folded without a read. */
 const RECENT_EVENTS_MAX = 64;
-
-// A timer belongs to a gate or to a step's retry; both kinds of names share one row type.
-const GATE_TIMER = "gate:";
-const RETRY_TIMER = "retry:";
 
 export class Actor implements FlowRunHost, EventSink {
   readonly id: string;
@@ -838,14 +836,6 @@ export class Actor implements FlowRunHost, EventSink {
 
 function answerName(eventType: string, requestId: string): string {
   return `${requestId}\0${eventType}`; // no id holds a NUL
-}
-
-function notInDoubt(executionId: string, stepId: string): HeddleError {
-  return new HeddleError(
-    "STEP_NOT_IN_DOUBT",
-    `Step ${stepId} of execution ${executionId} waits for no verdict. Its state shows how it stands.`,
-    { details: { executionId, stepId } },
-  );
 }
 
 export function endedError(executionId: string, status: FiledStatus): HeddleError {

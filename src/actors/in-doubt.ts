@@ -25,3 +25,11 @@ export function readVerdict(verdict: InDoubtVerdict, limits: ValueLimits): Verdi
     { details: { given } },
   );
 }
+
+export function notInDoubt(executionId: string, stepId: string): HeddleError {
+  return new HeddleError(
+    "STEP_NOT_IN_DOUBT",
+    `Step ${stepId} of execution ${executionId} waits for no verdict. Its state shows how it stands.`,
+    { details: { executionId, stepId } },
+  );
+}

@@ -1,7 +1,7 @@
 export { Admission, type AdmissionOptions } from "./admission.js";
 export { FlowRegistry, flowsOf, isRegisteredFlow } from "./flow-registry.js";
 export type { ExecutionHandle } from "./handle.js";
-export type { InDoubtVerdict } from "./in-doubt.js";
+export { type InDoubtVerdict, readVerdict } from "./in-doubt.js";
 export type { StartRequest } from "./intake.js";
 export { LocalPartitions, type OutsideEffects } from "./local-partitions.js";
 export type { Reply, ResumeRequest, Verdict } from "./messages.js";
@@ -16,4 +16,5 @@ export {
   type StartOptions,
 } from "./runtime.js";
 export { StateReader } from "./state-reader.js";
+export { verdictCommit } from "./verdict-commit.js";
 export type { Awaited } from "./watchers.js";

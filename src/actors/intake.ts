@@ -5,6 +5,8 @@
 // I2  Whoever sends to an execution that is unknown or has ended is told so; nothing is dropped silently.
 // I3  What cannot be restored is set aside with the reason, and the rest goes on (C-LIF-02).
 // I4  While there is no room, starts wait in the order they came, and what is to be recovered stays in the log (C-EFF-03).
+// I5  Recovery takes up executions once no timer is due: a retry whose timer is still in the index was not dispatched, and what
+//     was not dispatched is not in doubt.
 
 import {
   CURRENT_FLAGS,
@@ -152,7 +154,8 @@ export class Intake {
     if (this.#starts.length > 0) await this.#takeStarts(now);
     if (this.#messages.size > 0) await this.#takeMessages();
     if (this.#timers.isDue(now)) await this.#takeTimers(await this.#timers.takeDue(now));
-    if (this.#scans.length > 0 && this.#admission.hasRoom) await this.#scanSome();
+    // I5: what a due timer wakes has to hear of it before it looks at what was in flight.
+    if (this.#scans.length > 0 && this.#admission.hasRoom && !this.#timers.isDue(now)) await this.#scanSome();
   }
 
   /** Restores those of `actors` whose log is not in memory. */

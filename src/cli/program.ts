@@ -5,8 +5,10 @@ import { Command, CommanderError, InvalidArgumentError, Option } from "commander
 import { HEDDLE_VERSION } from "../app/version.js";
 import type { FiledStatus } from "../kernel/status.js";
 import type { DebugOptions } from "./commands/debug.js";
+import type { DoubtsOptions } from "./commands/doubts.js";
 import type { LogsOptions } from "./commands/logs.js";
 import type { LsOptions } from "./commands/ls.js";
+import type { ResolveOptions } from "./commands/resolve.js";
 import { CommandFailure, type ExitCode, reportOf } from "./failure.js";
 import { FILED_STATUSES, statusOf, statusWords } from "./render/status.js";
 import type { Terminal } from "./terminal.js";
@@ -36,7 +38,7 @@ type Finish = (exitCode: ExitCode) => void;
 function programFor(terminal: Terminal, finish: Finish): Command {
   const program = new Command("heddle")
     .description(
-      "Looks into the log of a heddle application, also while the application runs,\nand finds settings for its effects.",
+      "Looks into the log of a heddle application, also while the application runs,\ndecides what its effects left in doubt, and finds settings for them.",
     )
     .version(HEDDLE_VERSION, "-V, --version", "print the version")
     .helpOption("-h, --help", "print this help")
@@ -45,11 +47,13 @@ function programFor(terminal: Terminal, finish: Finish): Command {
     .exitOverride()
     .addHelpText(
       "after",
-      `\nExamples:\n  heddle ls --db .data\n  heddle logs --db .data order-17\n  heddle debug --db .data order-17 --at 10\n  heddle tune --module ./effects.js --effect resize --input photo.json`,
+      `\nExamples:\n  heddle ls --db .data\n  heddle logs --db .data order-17\n  heddle debug --db .data order-17 --at 10\n  heddle doubts --db .data\n  heddle tune --module ./effects.js --effect resize --input photo.json`,
     );
   addLs(program, terminal, finish);
   addLogs(program, terminal, finish);
   addDebug(program, terminal, finish);
+  addDoubts(program, terminal, finish);
+  addResolve(program, terminal, finish);
   addTune(program, terminal, finish);
   return program;
 }
@@ -107,6 +111,43 @@ function addDebug(program: Command, terminal: Terminal, finish: Finish): void {
     .action(async (id: string, options: DebugOptions) => {
       const { debug } = await import("./commands/debug.js");
       finish(await debug(terminal, id, options));
+    });
+}
+
+function addDoubts(program: Command, terminal: Terminal, finish: Finish): void {
+  withDirectory(program.command("doubts").description("list steps in doubt, which wait for a verdict"))
+    .option("--flow <id>", "only executions of this flow")
+    .option("-n, --limit <count>", "at most this many", parseCount, 50)
+    .option("--json", "print one JSON object a line")
+    .addHelpText(
+      "after",
+      `\nA step is in doubt when it may have done its work and may not be repeated.\n\nExamples:\n  heddle doubts --db .data\n  heddle doubts --db .data --json | jq -r .idempotencyKey`,
+    )
+    .action(async (options: DoubtsOptions) => {
+      const { doubts } = await import("./commands/doubts.js");
+      finish(await doubts(terminal, options));
+    });
+}
+
+function addResolve(program: Command, terminal: Terminal, finish: Finish): void {
+  withDirectory(program.command("resolve").description("decide what became of a step in doubt"))
+    .argument("<id>", "the execution's id")
+    .argument("<step>", "the step's id")
+    .addOption(
+      new Option("--outcome <json>", "it did its work: the step completes with this")
+        .argParser(parseJson)
+        .conflicts(["fail", "retry"]),
+    )
+    .addOption(new Option("--fail <message>", "it did not: the step fails with this").conflicts("retry"))
+    .option("--retry", "it did not: the step runs again, under the same key")
+    .option("--json", "print one JSON object")
+    .addHelpText(
+      "after",
+      `\nIt writes, and only where no application has the directory open.\n\nExamples:\n  heddle resolve --db .data order-17 charge --outcome '{"receipt":"r-1"}'\n  heddle resolve --db .data order-17 charge --fail "never arrived"\n  heddle resolve --db .data order-17 charge --retry`,
+    )
+    .action(async (id: string, step: string, options: ResolveOptions) => {
+      const { resolve } = await import("./commands/resolve.js");
+      finish(await resolve(terminal, id, step, options));
     });
 }
 
@@ -169,6 +210,25 @@ function parseSeconds(typed: string): number {
   const seconds = Number(typed);
   if (/^[\d.]+$/.test(typed) && seconds > 0 && seconds <= SECONDS_MAX) return seconds;
   throw new InvalidArgumentError(`It must be a number above 0, and no more than ${SECONDS_MAX}.`);
+}
+
+/** Plain JSON: what the command line prints for values that JSON has no word for is not read back. */
+function parseJson(typed: string): { readonly value: unknown } {
+  let hasMark = false;
+  try {
+    const value: unknown = JSON.parse(typed, (key, inner: unknown) => {
+      hasMark ||= key.startsWith("$");
+      return inner;
+    });
+    if (!hasMark) return { value };
+  } catch (error) {
+    throw new InvalidArgumentError(
+      `It is not JSON: ${error instanceof Error ? error.message : String(error)}`,
+    );
+  }
+  throw new InvalidArgumentError(
+    "A key begins with $: a value that JSON has no word for is for runtime.resolveInDoubt to give.",
+  );
 }
 
 function parseStatuses(typed: string, before: readonly FiledStatus[] = []): FiledStatus[] {

@@ -26,7 +26,8 @@ export const EVENT_SCHEMA_VERSION = 1;
 export type TaskKind = "step" | "llm" | "agent" | "tool" | "ui" | "memory" | "human" | "plan" | "a2a";
 export type PatchOperation = "set" | "merge" | "append";
 export type ResumeReason = "event" | "timeout" | "timer";
-export type RetryReason = "failed" | "recovered" | "verdict" | "throttled";
+/** "verdict": dispatched at once by the actor that was told; "decided": told while nobody ran it, and dispatched by its timer. */
+export type RetryReason = "failed" | "recovered" | "verdict" | "throttled" | "decided";
 
 /** The fields of every kind. A value that came from user code is a `Wire`: already isolated and recordable. */
 interface EventFields {
@@ -164,7 +165,7 @@ export const EVENT_KINDS: { readonly [K in EventType]: KindRow<K> } = {
     fields: {
       stepId: text,
       attempt: count,
-      reason: oneOf("failed", "recovered", "verdict", "throttled"),
+      reason: oneOf("failed", "recovered", "verdict", "throttled", "decided"),
       dueAt: finite,
       error: wire,
     },

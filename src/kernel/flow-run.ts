@@ -265,7 +265,8 @@ export class FlowRun implements AttemptListener {
     if (!entry) return;
     entry.attempt = retry.attempt;
     if (retry.reason === "failed") entry.failures++;
-    entry.retryAt = retry.reason === "failed" || retry.reason === "throttled" ? retry.dueAt : undefined;
+    const isDispatched = retry.reason === "recovered" || retry.reason === "verdict";
+    entry.retryAt = isDispatched ? undefined : retry.dueAt;
     this.#clearDoubt(entry);
   }
 

@@ -77,6 +77,7 @@ export { checkEventName, checkUsage } from "./request.js";
 export { describeIssues, issuesOf, parseSync, parseWith, type Schema } from "./schema.js";
 export {
   type ExecutionState,
+  type FoldedFrame,
   type FoldedState,
   type Frame,
   type FrameStatus,

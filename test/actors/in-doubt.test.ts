@@ -123,6 +123,32 @@ describe("a step that may not run twice, cut short by a kill (C-LIF-01)", () => 
   });
 });
 
+describe("a retry that came due while no process ran", () => {
+  it("is no doubt, however many there are: it is known not to have been dispatched", async () => {
+    const world = World.memory();
+    const step = world.step(
+      "pay",
+      (n, { attempt }) => {
+        // The first one is due last, so that the index of timers has another order than that of executions.
+        if (attempt === 1) throw Object.assign(new Error("refused"), { retryAfterMs: 5_000 - (n as number) });
+        return "paid";
+      },
+      { idempotent: false, retry: { maxAttempts: 2 } },
+    );
+    const f = flow("f", (ctx, n) => ctx.run(step, n));
+    const first = await world.open([f]);
+    const ids = Array.from({ length: 2_000 }, (_, n) => `x-${n}`);
+    await world.until(Promise.all(ids.map((executionId, n) => first.runtime.start(f, n, { executionId }))));
+    await world.settle();
+    await first.kill();
+    expect((await world.types("x-1999")).at(-1)).toBe("STEP_RETRIED");
+    world.clock.jump(10_000);
+    const process = await world.open([f]);
+    const states = await world.until(Promise.all(ids.map((id) => process.runtime.handle(id).settled())));
+    expect(new Set(states.map(({ status }) => status))).toEqual(new Set(["completed"]));
+  });
+});
+
 describe("beside other steps", () => {
   it("keeps the execution running until they are done, and their results", async () => {
     const world = World.memory();

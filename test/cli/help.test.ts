@@ -15,23 +15,27 @@ describe("help", () => {
       "Usage: heddle [options] [command]
 
       Looks into the log of a heddle application, also while the application runs,
-      and finds settings for its effects.
+      decides what its effects left in doubt, and finds settings for them.
 
       Options:
-        -V, --version         print the version
-        -h, --help            print this help
+        -V, --version                  print the version
+        -h, --help                     print this help
 
       Commands:
-        ls [options]          list executions, newest first
-        logs [options] <id>   print the timeline of an execution
-        debug [options] <id>  print the state of an execution at one of its events
-        tune [options]        find settings of the pool for an effect
-        help [command]        print the help of a command
+        ls [options]                   list executions, newest first
+        logs [options] <id>            print the timeline of an execution
+        debug [options] <id>           print the state of an execution at one of its
+                                       events
+        doubts [options]               list steps in doubt, which wait for a verdict
+        resolve [options] <id> <step>  decide what became of a step in doubt
+        tune [options]                 find settings of the pool for an effect
+        help [command]                 print the help of a command
 
       Examples:
         heddle ls --db .data
         heddle logs --db .data order-17
         heddle debug --db .data order-17 --at 10
+        heddle doubts --db .data
         heddle tune --module ./effects.js --effect resize --input photo.json
       "
     `);

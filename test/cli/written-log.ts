@@ -129,28 +129,43 @@ export async function writeSetAside(dir: string, id: string): Promise<void> {
   await after.close();
 }
 
-/** An execution whose only step was cut short and may not run again. */
-export async function writeInDoubt(dir: string, id: string): Promise<void> {
+/** A flow around steps that may not run twice, one after the other with the names of its input; `pay` is their effect. */
+export function paymentFlow(pay: (stepId: string, attempt: number) => unknown): RegisteredFlow {
+  const step = (id: string) =>
+    step$({
+      id,
+      inputSchema: any,
+      outputSchema: any,
+      idempotent: false,
+      handler: handler$((_input, ctx) => pay(id, ctx.attempt)),
+    });
+  return defineFlow(
+    flow$({ id: "payment", version: "1", inputSchema: any, outputSchema: any }),
+    async (ctx, steps) => {
+      const branches = (steps as string[]).map((id) => ctx.run(step(id), { cents: 700 }));
+      const settled = await Promise.allSettled(branches);
+      return settled.map((each) => (each.status === "fulfilled" ? each.value : String(each.reason)));
+    },
+  );
+}
+
+/** An execution whose steps were cut short and may not run again. */
+export async function writeInDoubt(
+  dir: string,
+  id: string,
+  steps: readonly string[] = ["pay"],
+): Promise<void> {
+  let under = 0;
   let began = (): void => {};
   const running = new Promise<void>((resolve) => {
     began = resolve;
   });
-  const pay = step$({
-    id: "pay",
-    inputSchema: any,
-    outputSchema: any,
-    idempotent: false,
-    handler: handler$(() => {
-      began();
-      return new Promise(() => {});
-    }),
+  const flow = paymentFlow(() => {
+    if (++under === steps.length) began();
+    return new Promise(() => {});
   });
-  const flow = defineFlow(
-    flow$({ id: "payment", version: "1", inputSchema: any, outputSchema: any }),
-    (ctx) => ctx.run(pay, 7),
-  );
   const before = openApp(dir, [flow]);
-  await before.runtime.start(flow, {}, { executionId: id });
+  await before.runtime.start(flow, steps, { executionId: id });
   await running;
   await before.close({ deadlineMs: 0 });
   const after = openApp(dir, [flow]);

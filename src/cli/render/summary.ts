@@ -17,7 +17,8 @@ const SUMMARIES: { readonly [K in EventType]: (event: EventOf<K>) => EventSummar
     return about(runs === "" ? stepId : `${stepId} (${runs})`, ["input", input]);
   },
   STEP_RETRIED: ({ stepId, attempt, reason, dueAt, error }) => {
-    if (reason === "verdict") return about(`${stepId} attempt ${attempt}, as was decided`);
+    if (reason === "verdict" || reason === "decided")
+      return about(`${stepId} attempt ${attempt}, as was decided`);
     if (reason === "throttled") return about(`${stepId} waits for its budget until ${moment(dueAt)}`);
     if (reason === "recovered") return about(`${stepId} attempt ${attempt}, the last one was cut short`);
     return about(`${stepId} attempt ${attempt} at ${moment(dueAt)}`, ["after", error]);
