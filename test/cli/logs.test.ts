@@ -10,6 +10,7 @@ import {
   temporaryLog,
   tour,
   writeInDoubt,
+  writeOverBudget,
   writeSetAside,
   writeTours,
 } from "./written-log.js";
@@ -91,11 +92,13 @@ describe("heddle logs", () => {
     const doubted = temporaryLog();
     onTestFinished(doubted.remove);
     await writeInDoubt(doubted.dir, "doubted");
+    await writeOverBudget(doubted.dir, "spent");
     for (const [at, id] of [
       [dir, "tour-done"],
       [dir, "tour-failed"],
       [dir, "tour-cancelled"],
       [doubted.dir, "doubted"],
+      [doubted.dir, "spent"],
     ] as const) {
       const { code, stdout } = await heddle("logs", "--db", at, id, "--json");
       expect(code).toBe(0);
@@ -103,6 +106,15 @@ describe("heddle logs", () => {
     }
     const kinds = Object.keys(EVENT_KINDS) as EventType[];
     expect(types).toEqual(new Set(kinds.map((kind) => publicNames[kind] ?? kind)));
+  });
+
+  it("shows what attempts used, and the budget that was used up", async () => {
+    const spent = temporaryLog();
+    onTestFinished(spent.remove);
+    await writeOverBudget(spent.dir, "spent");
+    const { stdout } = await heddle("logs", "--db", spent.dir, "spent");
+    expect(stdout).toMatch(/EFFECT_METERED +ask attempt 1 used 12 tokens, cost 0\.5, \d+ ms\n/);
+    expect(stdout).toMatch(/QUOTA_EXCEEDED +ask#1: tokens of the flow are 12 of 10\n/);
   });
 
   it("shows part of a log with --from and --to, offsets still counted from the start", async () => {

@@ -173,6 +173,31 @@ export async function writeInDoubt(
   await after.close();
 }
 
+/** An execution whose second step is over the budget of its flow. */
+export async function writeOverBudget(dir: string, id: string): Promise<void> {
+  const ask = step$({
+    id: "ask",
+    inputSchema: any,
+    outputSchema: any,
+    handler: handler$((_input, { meter }) => meter({ tokens: 12, cost: 0.5 })),
+  });
+  const flow = defineFlow(
+    flow$({ id: "asking", version: "1", inputSchema: any, outputSchema: any }),
+    async (ctx) => {
+      await ctx.run(ask, 0);
+      await ctx.run({ ...ask, id: "ask#1" }, 0);
+    },
+  );
+  const app = defineConfig({
+    storage: lmdbStorage({ dir, sync: "commit" }),
+    flows: [flow],
+    execution: { envelope: { budgets: [{ scope: "flow", meter: "tokens", limit: 10 }] } },
+  });
+  const handle = await app.runtime.start(flow, {}, { executionId: id });
+  await handle.waitForCompletion();
+  await app.close();
+}
+
 /** Waits for the gate that only a person closes; the gates before it close by themselves. */
 async function untilApproval(app: LoomApp, id: string): Promise<void> {
   await new Promise<void>((resolve) => {
