@@ -32,7 +32,6 @@ import {
   FlowContext,
   FlowRun,
   type FlowRunHost,
-  failureToWire,
   fromWire,
   HeddleError,
   isTerminal,
@@ -43,13 +42,17 @@ import {
   type OutcomeEvent,
   parseWith,
   type RegisteredFlow,
+  type Secrecy,
   type SetAside,
+  Special,
+  secrecyOf,
   type TimerRow,
   toWire,
   type ValueLimits,
+  type Vault,
   type Wire,
 } from "../kernel/index.js";
-import { checkResumePayload, chooseGate } from "./gate.js";
+import { checkResumePayload, chooseGate, gateSchema } from "./gate.js";
 import { notInDoubt } from "./in-doubt.js";
 import { type EventSink, InFlight } from "./in-flight.js";
 import { type Message, type Reply, type ResumeRequest, rejectMessage, type Verdict } from "./messages.js";
@@ -61,6 +64,7 @@ import { type Standing, setAsideError, standingOf } from "./watchers.js";
 export interface ActorHost {
   readonly entropy: Entropy;
   readonly limits: ValueLimits;
+  readonly vault: Vault;
   /** Queues the actor for the next pass. */
   enqueue(actor: Actor): void;
   warn(message: string): void;
@@ -244,11 +248,13 @@ export class Actor implements FlowRunHost, EventSink {
   #openRun(history: readonly ExecutionEvent[], records: readonly LogRecord[]): void {
     if (!this.#flow)
       throw new HeddleError("INVARIANT_BROKEN", `A1: execution ${this.id} was restored without its flow`);
-    const { entropy, limits } = this.#host;
+    const { entropy, limits, vault } = this.#host;
     const [started] = history;
     if (started?.type === "EXECUTION_STARTED") this.#principal = started.principal;
     if (this.#host.ledger && !this.#spender) this.#spender = this.#openSpender(this.#host.ledger, records);
-    this.#run = new FlowRun({ executionId: this.id, flow: this.#flow, history, entropy, limits, host: this });
+    if (this.#principal instanceof Special) void this.principal; // without its key nothing of it can run
+    const executionId = this.id;
+    this.#run = new FlowRun({ executionId, flow: this.#flow, history, entropy, limits, vault, host: this });
     this.#started = false;
     this.#live = false;
   }
@@ -323,8 +329,9 @@ export class Actor implements FlowRunHost, EventSink {
     if (!run) return this.hasMail;
     run.endTurn();
     if (run.phase.kind === "diverged") {
-      const { code, message } = run.phase.error;
-      this.setAside({ code, message });
+      const { error } = run.phase;
+      const { code, message } = error;
+      this.setAside({ code, message }, this.#filed === undefined ? error : undefined);
       return this.hasMail;
     }
     if (run.replaying) return true;
@@ -336,11 +343,12 @@ export class Actor implements FlowRunHost, EventSink {
   }
 
   /** Files the execution as one that cannot run here. Its log stays as it is; whoever waits for it is told. */
-  setAside(aside: SetAside): void {
+  setAside(aside: SetAside, error = setAsideError(this.id, aside)): void {
     this.dropRun();
     this.aside = aside;
     this.status = "setAside";
-    this.dropDraft(setAsideError(this.id, aside));
+    this.dropDraft(error);
+    if (this.#filed === undefined) return; // it has no log yet, and gets none
     this.#draft = new Draft();
     // Trying again what is known to stand aside is no news.
     if (this.#reported === aside.message) return;
@@ -551,8 +559,9 @@ export class Actor implements FlowRunHost, EventSink {
         return false;
       }
       const { gateId, gate } = choice;
-      const parsed = checkResumePayload(this.#flow.definition, this.id, request);
-      const payload = toWire(parsed, this.#host.limits);
+      const { definition } = this.#flow;
+      const parsed = checkResumePayload(definition, this.id, request);
+      const payload = this.#secrecy.wireOf(parsed, gateSchema(definition, gate.on), this.#host.limits);
       if (gate.wakeAt !== undefined) this.#disarm(gate.wakeAt, GATE_TIMER + gateId);
       this.answerWhenDurable(reply);
       this.#noteAnswer(gateId, request.requestId);
@@ -592,10 +601,8 @@ export class Actor implements FlowRunHost, EventSink {
         try {
           const { outputSchema, id } = step.task;
           const value = fromWire(verdict.output);
-          output = toWire(
-            parseWith(outputSchema, value, "OUTPUT_INVALID", "result of step", id),
-            this.#host.limits,
-          );
+          const parsed = parseWith(outputSchema, value, "OUTPUT_INVALID", "result of step", id);
+          output = this.#secrecy.wireOf(parsed, outputSchema, this.#host.limits);
         } catch (error) {
           reply.reject(error);
           return false;
@@ -603,12 +610,14 @@ export class Actor implements FlowRunHost, EventSink {
         this.answerWhenDurable(reply);
         return this.#deliver({ type: "STEP_COMPLETED", stepId, output }, now);
       }
-      case "fail":
+      case "fail": {
+        const error = this.#secrecy.scrub(verdict.error);
         this.answerWhenDurable(reply);
         return this.#deliver(
-          { type: "STEP_FAILED", stepId, error: verdict.error, channel: undefined, payload: undefined },
+          { type: "STEP_FAILED", stepId, error, channel: undefined, payload: undefined },
           now,
         );
+      }
       case "retry":
         this.answerWhenDurable(reply);
         this.#repeat(step, "verdict", now);
@@ -645,6 +654,7 @@ export class Actor implements FlowRunHost, EventSink {
   /** Asks a decider. It has no effect on the world, so nothing need be durable first; its answer is a message. */
   consult(decisionId: string, decider: Decider, options: DecideOptions): void {
     const run = this.#run;
+    const secrecy = this.#secrecy;
     const answer = (event: EventOf<"DECISION_RECORDED" | "DECISION_FAILED">): void => {
       if (this.#run !== run) return; // the run was dropped; a replay asks again
       this.post({ kind: "decided", event });
@@ -652,11 +662,11 @@ export class Actor implements FlowRunHost, EventSink {
     const decided = (choice: unknown): void => {
       try {
         const { limits } = this.#host;
-        const rationale = toWire(options.rationale, limits);
+        const rationale = secrecy.wireOf(options.rationale, undefined, limits);
         answer({
           type: "DECISION_RECORDED",
           decisionId,
-          choice: toWire(choice, limits),
+          choice: secrecy.wireOf(choice, undefined, limits),
           source: options.source,
           rationale,
         });
@@ -665,7 +675,7 @@ export class Actor implements FlowRunHost, EventSink {
       }
     };
     const failed = (error: unknown): void =>
-      answer({ type: "DECISION_FAILED", decisionId, error: failureToWire(error) });
+      answer({ type: "DECISION_FAILED", decisionId, error: secrecy.failure(error) });
     try {
       const choice = decider({ executionId: this.id, decisionId });
       if (isThenable(choice)) Promise.resolve(choice).then(decided, failed);
@@ -736,9 +746,14 @@ export class Actor implements FlowRunHost, EventSink {
     draft.dispatches = appended(draft.dispatches, attempt);
   }
 
+  /** What its run keeps to itself. */
+  get #secrecy(): Secrecy {
+    return this.#run?.secrecy ?? secrecyOf(this.#host.vault, this.id);
+  }
+
   /** A fresh copy each time: effects are not to change what others see. */
   get principal(): Principal | undefined {
-    return fromWire(this.#principal) as Principal | undefined;
+    return fromWire(this.#principal, this.#host.vault.opener(this.id)) as Principal | undefined;
   }
 
   /** Records a domain event of an attempt under way; the attempt may be over by then, and the event void. */

@@ -1,5 +1,6 @@
 // Gates: which open gate a resume means, and whether its payload may enter.
 
+import type { z } from "zod";
 import {
   describeIssues,
   type FlowDefinition,
@@ -42,16 +43,18 @@ export function chooseGate<G extends OpenGate>(
   );
 }
 
+/** What the flow declares of the payloads of a gate, if anything. */
+export function gateSchema({ resumeSchemas = {} }: FlowDefinition, on: string): z.ZodType | undefined {
+  return Object.hasOwn(resumeSchemas, on) ? resumeSchemas[on] : undefined;
+}
+
 /** The payload as it will be recorded: parsed by the gate's schema, if the flow declares one (guide, section 4). */
 export function checkResumePayload(
   definition: FlowDefinition,
   executionId: string,
   request: ResumeRequest,
 ): unknown {
-  const { resumeSchemas = {} } = definition;
-  const schema = Object.hasOwn(resumeSchemas, request.eventType)
-    ? resumeSchemas[request.eventType]
-    : undefined;
+  const schema = gateSchema(definition, request.eventType);
   if (!schema) return request.payload;
   const parsed = parseSync(schema, request.payload, "payload of gate", request.eventType);
   if (parsed.success) return parsed.data;

@@ -8,7 +8,15 @@
 // H2  An opening that fails half-way closes what it had opened.
 
 import { type EffectExecutor, type EffectRuntime, InlineExecutor, type Ledger } from "../effects/index.js";
-import type { Clock, Entropy, EventStore, SnapshotStore, ValueLimits } from "../kernel/index.js";
+import {
+  type Clock,
+  type Entropy,
+  type EventStore,
+  NO_VAULT,
+  type SnapshotStore,
+  type ValueLimits,
+  type Vault,
+} from "../kernel/index.js";
 import type { Admission } from "./admission.js";
 import type { FlowRegistry } from "./flow-registry.js";
 import type { Observer } from "./observer.js";
@@ -29,6 +37,8 @@ export interface LocalPartitionsOptions {
   readonly clock: Clock;
   readonly entropy: Entropy;
   readonly limits: ValueLimits;
+  /** Default: without a key. */
+  readonly vault?: Vault | undefined;
   readonly registry: FlowRegistry;
   readonly observer: Observer;
   readonly snapshotEvery: number | undefined;
@@ -82,13 +92,15 @@ export class LocalPartitions implements PartitionHost {
 
   async #open(): Promise<readonly Partition[]> {
     const { eventStore, effectRuntime, clock, entropy, limits, registry, observer, effects } = this.#options;
-    const executor: EffectExecutor = new InlineExecutor(effectRuntime, clock, limits);
+    const { vault = NO_VAULT } = this.#options;
+    const executor: EffectExecutor = new InlineExecutor(effectRuntime, clock, limits, vault);
     const states = new StateReader(this.#options.snapshotStore, this.#options.snapshotEvery);
     const { maxResident, admission, pace, ledger } = this.#options;
     const shared = {
       clock,
       entropy,
       limits,
+      vault,
       executor,
       registry,
       observer,

@@ -25,10 +25,13 @@ import {
   HeddleError,
   isTerminal,
   type MeterRow,
+  NO_VAULT,
   type PartitionLog,
   revealState,
   sameWire,
+  type Unseal,
   type ValueLimits,
+  type Vault,
 } from "../kernel/index.js";
 import type { Actor, Move } from "./actor.js";
 import { Admission } from "./admission.js";
@@ -50,6 +53,8 @@ export interface PartitionOptions {
   readonly clock: Clock;
   readonly entropy: Entropy;
   readonly limits: ValueLimits;
+  /** Default: without a key. */
+  readonly vault?: Vault | undefined;
   readonly executor: EffectExecutor;
   readonly registry: FlowRegistry;
   readonly observer: Observer;
@@ -97,6 +102,7 @@ export class Partition implements IntakeHost {
   readonly limits: ValueLimits;
   readonly partition: number;
   readonly ledger: Ledger | undefined;
+  readonly vault: Vault;
   readonly #log: PartitionLog;
   readonly #clock: Clock;
   readonly #executor: EffectExecutor;
@@ -107,7 +113,7 @@ export class Partition implements IntakeHost {
   readonly #admission: Admission;
   readonly #backlog: Backlog;
   readonly #actors = new Map<string, Actor>();
-  readonly #watchers = new Watchers();
+  readonly #watchers: Watchers;
   readonly #residency: Residency;
   readonly #timers: Timers;
   readonly #intake: Intake;
@@ -134,6 +140,7 @@ export class Partition implements IntakeHost {
     this.limits = options.limits;
     this.partition = options.log.partition;
     this.ledger = options.ledger;
+    this.vault = options.vault ?? NO_VAULT;
     this.#log = options.log;
     this.#clock = options.clock;
     this.#executor = options.executor;
@@ -143,6 +150,7 @@ export class Partition implements IntakeHost {
     this.#pace = options.pace;
     this.#admission = options.admission ?? new Admission();
     this.#admission.onRoom(() => this.#wake());
+    this.#watchers = new Watchers(this.vault);
     this.#residency = new Residency(options.maxResident);
     this.#backlog = new Backlog(options.executor, (attempt) => this.#dispatch(attempt));
     this.#timers = new Timers(options.log, options.clock, () => this.#wake());
@@ -223,11 +231,11 @@ export class Partition implements IntakeHost {
   }
 
   /** The state as of everything that is durable by now. */
-  async state(executionId: string): Promise<ExecutionState> {
+  async state(executionId: string, unseal?: Unseal): Promise<ExecutionState> {
     await this.#released;
     const header = await this.#header(executionId);
     if (!header) throw unknownExecution(executionId);
-    return this.#states.read(this.#log, header);
+    return this.#states.read(this.#log, header, Infinity, unseal);
   }
 
   /**
@@ -316,7 +324,7 @@ export class Partition implements IntakeHost {
           : this.#unavailable(this.#condition);
       const conflict =
         header.flowId === flow.definition.id
-          ? await this.#inputConflict(header.key, input)
+          ? await this.#inputConflict(header, input)
           : `runs flow ${header.flowId}`;
       if (!conflict) return;
       throw new HeddleError(
@@ -340,13 +348,17 @@ export class Partition implements IntakeHost {
     return header;
   }
 
-  async #inputConflict(key: number, input: StartRequest["input"]): Promise<string | undefined> {
+  async #inputConflict(
+    { id, key }: ExecutionHeader,
+    input: StartRequest["input"],
+  ): Promise<string | undefined> {
     const [records] = await this.#log.load([key]);
     if (records === undefined || records instanceof HeddleError) return "has an unreadable log";
     const [started] = records[0]?.events ?? [];
-    return started?.type === "EXECUTION_STARTED" && sameWire(started.input, input)
-      ? undefined
-      : "was started with another input";
+    const isSame =
+      started?.type === "EXECUTION_STARTED" &&
+      (sameWire(started.input, input) || sameWire(this.vault.resealed(id, started.input), input));
+    return isSame ? undefined : "was started with another input";
   }
 
   async #answering(reply: Reply<void>, find: () => Promise<void>): Promise<void> {
@@ -544,17 +556,22 @@ export class Partition implements IntakeHost {
       executionId: id,
       standing,
       last: record?.events.at(-1),
-      state: () =>
+      state: (unseal) =>
         recent
-          ? revealState(id, fold(recent, undefined, header.sequence))
-          : this.#states.read(this.#log, actor),
+          ? revealState(id, fold(recent, undefined, header.sequence), unseal)
+          : this.#states.read(this.#log, actor, Infinity, unseal),
     });
   }
 
   /** Tells watchers how an execution stands that has nothing under way. */
   #tell(executionId: string, standing: Standing): void {
     if (!this.#watchers.await(executionId, standing)) return;
-    this.#watchers.notify({ executionId, standing, last: undefined, state: () => this.state(executionId) });
+    this.#watchers.notify({
+      executionId,
+      standing,
+      last: undefined,
+      state: (unseal) => this.state(executionId, unseal),
+    });
   }
 
   /** A watcher may have come after what it waits for. If something is under way, the next release tells. */

@@ -18,12 +18,15 @@ import {
   fromWire,
   HeddleError,
   type ListFilter,
+  NO_VAULT,
   parseWith,
   partitionOf,
   type RegisteredFlow,
   type SnapshotStore,
+  secrecyOf,
   toWire,
   type ValueLimits,
+  type Vault,
   type Wire,
 } from "../kernel/index.js";
 import type { Admission } from "./admission.js";
@@ -58,6 +61,8 @@ export interface RuntimeOptions extends ObserverHooks {
   readonly entropy: Entropy;
   readonly fillRandom: FillRandom;
   readonly limits: ValueLimits;
+  /** Seals what schemas mark. Default: without a key, so that marked values are refused. */
+  readonly vault?: Vault | undefined;
   readonly snapshotEvery?: number | undefined;
   /** Whether `start` parses inputs by the flow's schema. Default true. */
   readonly validateInput?: boolean | undefined;
@@ -87,6 +92,7 @@ export class ExecutionRuntime implements HandleHost {
   readonly #registry = new FlowRegistry();
   readonly #newId: () => string;
   readonly #validateInput: boolean;
+  readonly #vault: Vault;
   #phase: Phase = { kind: "built" };
   readonly #host: PartitionHost;
   #partitions: readonly PartitionDoor[] = [];
@@ -95,6 +101,7 @@ export class ExecutionRuntime implements HandleHost {
     this.#options = options;
     this.#newId = createIdSource(() => options.clock.now(), options.fillRandom);
     this.#validateInput = options.validateInput ?? true;
+    this.#vault = options.vault ?? NO_VAULT;
     this.#host = options.partitionHost?.(this.#registry) ?? this.#localPartitions();
   }
 
@@ -142,8 +149,8 @@ export class ExecutionRuntime implements HandleHost {
   /**
    * Starts an execution of a registered flow; resolves once it is durable.
    *
-   * @throws FLOW_UNKNOWN, ID_INVALID, INPUT_INVALID, VALUE_NOT_RECORDABLE, EXECUTION_CONFLICT, STORAGE_FAILED,
-   *   PARTITION_LOCKED, RUNTIME_CLOSED
+   * @throws FLOW_UNKNOWN, ID_INVALID, INPUT_INVALID, VALUE_NOT_RECORDABLE, SEALING_KEY_MISSING, EXECUTION_CONFLICT,
+   *   STORAGE_FAILED, PARTITION_LOCKED, RUNTIME_CLOSED
    */
   start<TIn, TOut>(
     flow: RegisteredFlow<TIn, TOut>,
@@ -160,8 +167,8 @@ export class ExecutionRuntime implements HandleHost {
         executionId,
         fresh,
         flow: registered,
-        input: this.#inputToWire(registered, input),
-        principal: toWire(options.principal, this.#options.limits),
+        input: this.#inputToWire(executionId, registered, input),
+        principal: this.#principalToWire(executionId, options.principal),
         reply: starting,
       };
       starting.executionId = executionId;
@@ -177,11 +184,24 @@ export class ExecutionRuntime implements HandleHost {
     return starting.promise;
   }
 
-  #inputToWire({ definition }: RegisteredFlow, input: unknown): Wire {
+  #inputToWire(executionId: string, { definition }: RegisteredFlow, input: unknown): Wire {
+    const { inputSchema, outputSchema, id } = definition;
+    const secrecy = secrecyOf(this.#vault, executionId);
+    secrecy.check(outputSchema);
     const parsed = this.#validateInput
-      ? parseWith(definition.inputSchema, input, "INPUT_INVALID", "input of flow", definition.id)
+      ? parseWith(inputSchema, input, "INPUT_INVALID", "input of flow", id)
       : input;
-    return toWire(parsed, this.#options.limits);
+    return secrecy.wireOf(parsed, inputSchema, this.#options.limits);
+  }
+
+  /** Sealed wherever there is a key: nobody who reads the log has to know whom an execution acts for. */
+  #principalToWire(executionId: string, principal: Principal | undefined): Wire {
+    const { limits } = this.#options;
+    const isSealed = principal !== undefined && this.#vault.hasKey;
+    return toWire(
+      isSealed ? this.#vault.seal(executionId, principal, "internal", limits) : principal,
+      limits,
+    );
   }
 
   /**

@@ -9,6 +9,7 @@ import {
   revealState,
   type Snapshot,
   type SnapshotStore,
+  type Unseal,
 } from "../kernel/index.js";
 
 /** Owned or not: folding takes no more than this. */
@@ -28,9 +29,9 @@ export class StateReader {
     this.#snapshotEvery = snapshotEvery;
   }
 
-  /** The state as of everything that is there, or as of one event of it. */
-  async read(log: ReadableLog, execution: Place, upTo = Infinity): Promise<ExecutionState> {
-    return revealState(execution.id, await this.#fold(log, execution, upTo));
+  /** The state as of everything that is there, or as of one event of it. `unseal` opens the output, for whoever it is for. */
+  async read(log: ReadableLog, execution: Place, upTo = Infinity, unseal?: Unseal): Promise<ExecutionState> {
+    return revealState(execution.id, await this.#fold(log, execution, upTo), unseal);
   }
 
   /** Whether a move that ends at `sequence` and began at `from` crosses a checkpoint. */

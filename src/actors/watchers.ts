@@ -10,6 +10,9 @@ import {
   HeddleError,
   isTerminal,
   type SetAside,
+  type Unseal,
+  type Vault,
+  type Wire,
 } from "../kernel/index.js";
 
 export type Awaited = "suspended" | "ended" | "settled";
@@ -46,7 +49,7 @@ export interface News {
   /** The last event, when it is at hand: an ending needs no more. */
   readonly last: ExecutionEvent | undefined;
   /** Asked once for each watcher, so that none can change what another sees. */
-  readonly state: () => Promise<ExecutionState> | ExecutionState;
+  readonly state: (unseal?: Unseal) => Promise<ExecutionState> | ExecutionState;
 }
 
 /** One caller's wait. */
@@ -80,17 +83,32 @@ class StateWatcher extends Deferred<ExecutionState> implements Watcher {
 /** Waits for the output of the flow. Most callers want no more, and for that no log has to be folded. */
 class ResultWatcher extends Deferred<unknown> implements Watcher {
   readonly awaited = "ended";
+  readonly #unseal: Unseal;
+
+  /** It asks for what the flow gave, as the flow gave it; whoever reads the log sees that only as far as it may be read. */
+  constructor(unseal: Unseal) {
+    super();
+    this.#unseal = unseal;
+  }
 
   tell({ executionId, last, state }: News): void {
-    if (last?.type === "EXECUTION_COMPLETED") this.resolve(fromWire(last.output));
+    if (last?.type === "EXECUTION_COMPLETED") this.#complete(last.output);
     else if (last?.type === "EXECUTION_FAILED") this.reject(failedError(executionId, fromWire(last.error)));
     else if (last?.type === "EXECUTION_CANCELLED") this.reject(cancelledError(executionId, last.reason));
     else void this.#tellFromState(executionId, state);
   }
 
+  #complete(output: Wire): void {
+    try {
+      this.resolve(fromWire(output, this.#unseal));
+    } catch (error) {
+      this.reject(error);
+    }
+  }
+
   async #tellFromState(executionId: string, state: News["state"]): Promise<void> {
     try {
-      const { status, variables, error, reason } = await state();
+      const { status, variables, error, reason } = await state(this.#unseal);
       if (status === "completed") this.resolve(variables["_output"]);
       else if (status === "failed") this.reject(failedError(executionId, error));
       else this.reject(cancelledError(executionId, reason ?? "no reason given"));
@@ -101,7 +119,12 @@ class ResultWatcher extends Deferred<unknown> implements Watcher {
 }
 
 export class Watchers {
+  readonly #vault: Vault;
   readonly #waiting = new Map<string, Watcher[]>();
+
+  constructor(vault: Vault) {
+    this.#vault = vault;
+  }
 
   awaitState(executionId: string, awaited: Awaited): Promise<ExecutionState> {
     return this.#add(executionId, new StateWatcher(awaited));
@@ -109,7 +132,7 @@ export class Watchers {
 
   /** The output of the flow; rejects with EXECUTION_FAILED or EXECUTION_CANCELLED. */
   awaitResult(executionId: string): Promise<unknown> {
-    return this.#add(executionId, new ResultWatcher());
+    return this.#add(executionId, new ResultWatcher(this.#vault.opener(executionId)));
   }
 
   #add<T>(executionId: string, watcher: Watcher & Deferred<T>): Promise<T> {

@@ -21,6 +21,7 @@ import {
 import { invalidWorkers, readThreadOptions } from "../workers/index.js";
 import type { WorkersConfig } from "../workers/partitions/options.js";
 import { type EnvelopeConfig, readEnvelope } from "./envelope.js";
+import { checkSecrets, type SecretsConfig } from "./secrets.js";
 import type { StorageConfig } from "./storage.js";
 
 /** A surface by its id. */
@@ -37,6 +38,8 @@ export interface SecurityConfig {
   policies?: PolicyDefinition[] | undefined;
   /** Stops effects of the system, a tenant or a flow while the app runs. */
   killSwitch?: KillSwitch | undefined;
+  /** What keeps credentials and marked values out of everything readable (docs/secrets.md). */
+  secrets?: SecretsConfig | undefined;
 }
 
 export interface ObservabilityConfig {
@@ -104,9 +107,8 @@ const GROUPS: Readonly<
   Record<Group, { readonly has: readonly string[]; readonly later: readonly string[] }>
 > = {
   security: {
-    has: ["authorizer", "policies", "killSwitch"],
+    has: ["authorizer", "policies", "killSwitch", "secrets"],
     later: [
-      "secrets",
       "resumeAuthenticator",
       "executionAuthorizer",
       "onExecutionDenied",
@@ -183,6 +185,7 @@ export function checkConfig(config: unknown): asserts config is LoomConfig {
   const killSwitch: unknown = security?.killSwitch;
   if (killSwitch !== undefined && !(killSwitch instanceof KillSwitch))
     throw invalid("security.killSwitch must be a KillSwitch: new KillSwitch().");
+  checkSecrets(security?.secrets);
   checkList(
     "security.policies",
     security?.policies,
@@ -247,6 +250,13 @@ function checkWorkers({ workers, storage, execution, security }: LoomConfig): vo
         ? "security.killSwitch does not reach into partition threads: leave it out, or leave workers.actors out."
         : `security.${option} does not go with workers.actors: effects run in those threads. Export ${option} from the module that workers.app names (${threads.app}).`,
       { details: { option: `security.${option}` } },
+    );
+  }
+  if (security?.secrets?.resolver) {
+    throw new HeddleError(
+      "CONFIG_INVALID",
+      `security.secrets.resolver does not go with workers.actors: a function cannot cross threads. Export secrets = { resolver } from the module that workers.app names (${threads.app}); sealingKey stays here.`,
+      { details: { option: "security.secrets.resolver" } },
     );
   }
   for (const option of ["registerEffects", "effectMiddleware", "claimCheck", "now"] as const) {

@@ -9,6 +9,7 @@ import { checkConfig, type LoomConfig } from "./config.js";
 import { type Envelope, openEnvelope } from "./envelope.js";
 import { partitionThreads } from "./partition-threads.js";
 import { WorkflowRuntime } from "./runtime.js";
+import { redactorOf, vaultOf } from "./secrets.js";
 import { openStores } from "./storage.js";
 import { UnreachableEffects } from "./unreachable-effects.js";
 import { type AppWorkers, appWorkers } from "./workers.js";
@@ -50,7 +51,7 @@ export function defineConfig(config: LoomConfig): LoomApp {
     citesContent: claimCheck !== undefined,
   });
   const allFlows = [...flows, ...flowModules.flatMap(flowsOf)];
-  const { authorizer, policies, killSwitch } = security;
+  const { authorizer, policies, killSwitch, secrets } = security;
   const envelope = openEnvelope(execution.envelope, now);
   const budgeting = envelope && { ledger: envelope.ledger, now };
   const effectRuntime = threads
@@ -64,6 +65,7 @@ export function defineConfig(config: LoomConfig): LoomApp {
           budgeting,
           middleware: effectMiddleware,
           claimCheck: claimCheck && configuredClaimCheck(claimCheck, () => stores.contentStore),
+          secrets: redactorOf(secrets, now),
         }),
       );
   registerEffects?.(effectRuntime);
@@ -81,6 +83,7 @@ export function defineConfig(config: LoomConfig): LoomApp {
     validateInput: execution.validateInput,
     maxResident: execution.maxResident,
     maxValueBytes: execution.maxValueBytes,
+    vault: vaultOf(secrets),
     admission,
     ledger: envelope?.ledger,
     effects: pooled,

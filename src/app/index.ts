@@ -19,6 +19,7 @@ export type {
 export { defineConfig, type LoomApp } from "./define-config.js";
 export type { Envelope, EnvelopeConfig, SpawnLimits } from "./envelope.js";
 export { WorkflowRuntime, type WorkflowRuntimeOptions } from "./runtime.js";
+export type { SecretsConfig } from "./secrets.js";
 export { type BranchRegistry, type LmdbStorage, lmdbStorage, type StorageConfig } from "./storage.js";
 export { HEDDLE_VERSION } from "./version.js";
 export type { AppWorkers, WorkersInspection, WorkersStats } from "./workers.js";

@@ -6,6 +6,7 @@ import { type EventStore, HeddleError, LmdbEventStore, VALUE_LIMITS } from "../k
 import { type ThreadOptions, ThreadPartitions } from "../workers/index.js";
 import { systemClock } from "./clock.js";
 import type { LoomConfig } from "./config.js";
+import { sealingKeysOf } from "./secrets.js";
 import { CREATED_BY } from "./storage.js";
 
 export function partitionThreads(
@@ -15,7 +16,7 @@ export function partitionThreads(
   observer: Observer,
   ledger: Ledger | undefined,
 ): (registry: FlowRegistry) => ThreadPartitions {
-  const { storage, observability = {}, durability = {}, execution = {}, workers } = config;
+  const { storage, security, observability = {}, durability = {}, execution = {}, workers } = config;
   if (storage.kind !== "lmdb" || !(eventStore instanceof LmdbEventStore))
     throw new HeddleError("INVARIANT_BROKEN", "Partition threads were asked for over another log than LMDB.");
   const { dir, sync } = storage;
@@ -34,6 +35,7 @@ export function partitionThreads(
       },
       clock: systemClock(),
       limits: { ...VALUE_LIMITS, bytesMax: maxValueBytes },
+      sealingKeys: sealingKeysOf(security?.secrets),
       snapshotEvery: durability.snapshotEvery,
       maxResident,
       admission: { admission, maxInFlight, maxWaitingBytes },

@@ -9,7 +9,7 @@ import {
   type PartitionHost,
 } from "../actors/index.js";
 import type { EffectRuntime, Ledger } from "../effects/index.js";
-import { type EventStore, type SnapshotStore, VALUE_LIMITS } from "../kernel/index.js";
+import { type EventStore, type SnapshotStore, VALUE_LIMITS, type Vault } from "../kernel/index.js";
 import { fillRandom, systemClock, systemEntropy } from "./clock.js";
 
 export interface WorkflowRuntimeOptions extends ObserverHooks {
@@ -20,6 +20,8 @@ export interface WorkflowRuntimeOptions extends ObserverHooks {
   readonly validateInput?: boolean | undefined;
   readonly maxResident?: number | undefined;
   readonly maxValueBytes?: number | undefined;
+  /** Seals what schemas mark. Default: without a key, so that marked values are refused. */
+  readonly vault?: Vault | undefined;
   readonly now?: (() => number) | undefined;
   readonly effects?: OutsideEffects | undefined;
   readonly admission?: Admission | undefined;

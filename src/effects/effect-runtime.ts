@@ -1,7 +1,7 @@
 // EffectRuntime: the registry of effects, and the ring around them.
 
 import { checkId, EffectModeViolationError, HeddleError } from "../kernel/index.js";
-import type { Effect, EffectContext } from "./effect.js";
+import { type Effect, type EffectContext, isRemote } from "./effect.js";
 import { type Innermost, type Passage, passageThrough, type RingLayer } from "./layer.js";
 import { promised, rejected } from "./promised.js";
 import { TransientContext, type TransientOptions } from "./transient-context.js";
@@ -59,16 +59,18 @@ export class EffectRuntime {
       const passage = this.#passage;
       if (!passage) return promised(effect.execute(input, context) as TOut | Promise<TOut>);
       return promised(
-        passage(context, input, (value) => effect.execute(value, context)) as TOut | Promise<TOut>,
+        passage(context, input, (value, ctx) => effect.execute(value, ctx), isRemote(effect)) as
+          | TOut
+          | Promise<TOut>,
       );
     } catch (error) {
       return rejected(error);
     }
   }
 
-  /** Runs `innermost` under the ring. Without one this is a plain call. */
-  run(ctx: EffectContext, input: unknown, innermost: Innermost): unknown {
-    return this.#passage ? this.#passage(ctx, input, innermost) : innermost(input);
+  /** Runs `innermost` under the ring. Without one this is a plain call. `isElsewhere`: it calls an effect in another thread. */
+  run(ctx: EffectContext, input: unknown, innermost: Innermost, isElsewhere: boolean): unknown {
+    return this.#passage ? this.#passage(ctx, input, innermost, isElsewhere) : innermost(input, ctx);
   }
 }
 

@@ -86,6 +86,8 @@ export interface RemoteTerms {
   readonly release?: () => void;
   /** Counted from when it begins to run there. */
   readonly timeoutMs: number | undefined;
+  /** What may be seen of a failure that others are told of as well: that of the thread the effect runs in. */
+  readonly conceal?: (failure: unknown) => unknown;
   /** Whether it may be begun again after it was begun and its outcome lost. */
   readonly mayRepeat: boolean;
 }
@@ -134,12 +136,13 @@ export function fail(channel: string, payload: unknown): never {
 
 /**
  * Wraps every effect. Runs when the effect runs, never on replay. Call `next` once, and again only after it has failed;
- * return what it gives or something else to record. Without `next` the effect does not run.
+ * return what it gives or something else to record. Without `next` the effect does not run. `next(input, ctx)` goes on with
+ * another input or context.
  *
  * `next` throws NEXT_MISUSED when the call before has not failed, or when the attempt is over.
  */
 export type EffectMiddleware = (
   ctx: EffectContext,
   input: unknown,
-  next: (input?: unknown) => Promise<unknown>,
+  next: (input?: unknown, ctx?: EffectContext) => Promise<unknown>,
 ) => Promise<unknown>;

@@ -7,6 +7,8 @@
 //     effect starts when it starts there, and is timed there.
 // X3  Nothing begins for an attempt that is over, whatever a middleware does then.
 // X4  A stream that is not recorded is not left open either.
+// X5  An effect is given sealed values opened. In what it gives back, fails with and emits they are sealed or replaced before
+//     it gets anywhere else.
 
 import {
   afterLong,
@@ -19,28 +21,25 @@ import {
   fromWire,
   HeddleError,
   hasCode,
+  hasMarks,
+  hidePayload,
   issuesOf,
   isThenable,
+  NO_VAULT,
   parseSync,
   parseWith,
-  type RetryPolicy,
-  type TaskKind,
+  type Secrecy,
+  secrecyOf,
   TypedFailure,
-  toWire,
   VALUE_LIMITS,
   type ValueLimits,
+  type Vault,
 } from "../kernel/index.js";
+import { ChangedContext } from "./changed-context.js";
 import { type ClaimCheckEnvelope, isClaimCheck } from "./claim-check/envelope.js";
 import { discardStreams, StreamResult } from "./claim-check/stream-result.js";
 import { envelopeRefused, nobodyTakes } from "./claim-check/unrecorded.js";
-import {
-  type Effect,
-  type EffectContext,
-  isRemote,
-  type Principal,
-  type RemoteEffect,
-  type RemoteTerms,
-} from "./effect.js";
+import { type Effect, type EffectContext, isRemote, type RemoteEffect, type RemoteTerms } from "./effect.js";
 import { type EffectRuntime, effectUnknown } from "./effect-runtime.js";
 import type { EffectExecutor, Invocation, Outcome } from "./executor.js";
 import { calledLate } from "./layer.js";
@@ -56,8 +55,10 @@ export class InlineExecutor implements EffectExecutor {
   readonly #effects: EffectRuntime;
   readonly #clock: Clock;
   readonly #limits: ValueLimits;
+  readonly #vault: Vault;
 
-  constructor(effects: EffectRuntime, clock: Clock, limits: ValueLimits) {
+  constructor(effects: EffectRuntime, clock: Clock, limits: ValueLimits, vault = NO_VAULT) {
+    this.#vault = vault;
     this.#effects = effects;
     this.#clock = clock;
     this.#limits = limits;
@@ -100,43 +101,49 @@ export class InlineExecutor implements EffectExecutor {
     ending.whenOver = cancelTimer;
     // An attempt that was called off needs no deadline, and its timer must not keep a closed host alive.
     invocation.signal.addEventListener("abort", cancelTimer, { once: true });
-    this.#attempt(invocation, new TimedContext(invocation, controller.signal), ending);
+    const signal = AbortSignal.any([invocation.signal, controller.signal]);
+    this.#attempt(invocation, new ChangedContext(invocation, { signal }), ending);
   }
 
   #attempt(invocation: Invocation, context: EffectContext, ending: Ending, release?: () => void): void {
+    const secrecy = secrecyOf(this.#vault, invocation.executionId);
     try {
-      const result = this.#call(invocation, context, ending, release);
+      const result = this.#call({ invocation, context, ending, release, secrecy });
       if (isThenable(result)) {
         // A promise of somebody else's making may call back more than once. (X1)
         const promise = result instanceof Promise ? result : Promise.resolve(result);
         promise.then(
-          (value) => ending.settle(this.#completed(invocation, value)),
-          (error: unknown) => ending.settle(this.#failed(invocation, error)),
+          (value) => ending.settle(this.#completed(invocation, secrecy, value)),
+          (error: unknown) => ending.settle(this.#failed(invocation, secrecy, error)),
         );
-      } else ending.settle(this.#completed(invocation, result));
+      } else ending.settle(this.#completed(invocation, secrecy, result));
     } catch (error) {
-      ending.settle(this.#failed(invocation, error));
+      ending.settle(this.#failed(invocation, secrecy, error));
     }
   }
 
-  #call(
-    invocation: Invocation,
-    context: EffectContext,
-    ending: Ending,
-    release: (() => void) | undefined,
-  ): unknown {
+  #call({ invocation, context, ending, release, secrecy }: AttemptParts): unknown {
     const { handler } = invocation.task;
-    const input = fromWire(invocation.input);
+    const input = secrecy.reveal(invocation.input);
+    const discreet = secrecy.hasSecrets ? this.#discreet(context, secrecy) : context;
     const effect = handler ? undefined : this.#effectOf(invocation);
-    const innermost = (value: unknown): unknown => {
-      if (ending.isOver) throw calledLate(context); // X3
-      if (!effect) return handler?.(value, context);
+    for (const channel in effect?.errors) secrecy.check(effect.errors[channel]);
+    const innermost = (value: unknown, ctx: EffectContext): unknown => {
+      if (ending.isOver) throw calledLate(ctx); // X3
+      if (!effect) return handler?.(value, ctx);
       const result = isRemote(effect)
-        ? effect.executeWithin(value, context, this.#termsOf(invocation.task, release))
-        : effect.execute(value, context);
-      return effect.kind === "llm" ? meteredByResult(result, context) : result;
+        ? effect.executeWithin(value, ctx, this.#termsOf(invocation.task, release, secrecy))
+        : effect.execute(value, ctx);
+      return effect.kind === "llm" ? meteredByResult(result, ctx) : result;
     };
-    return this.#effects.run(context, input, innermost);
+    return this.#effects.run(discreet, input, innermost, isRemote(effect));
+  }
+
+  /** X5 */
+  #discreet(context: EffectContext, secrecy: Secrecy): EffectContext {
+    const emit: EffectContext["emit"] = (eventType, payload) =>
+      context.emit(eventType, secrecy.shown(payload, this.#limits));
+    return new ChangedContext(context, { emit });
   }
 
   #effectOf({ task, toolId }: Invocation): Effect {
@@ -148,11 +155,16 @@ export class InlineExecutor implements EffectExecutor {
     return effect;
   }
 
-  #termsOf(task: ExecutableTask, release: (() => void) | undefined): RemoteTerms {
-    return { timeoutMs: task.timeoutMs, mayRepeat: this.mayRepeat(task), ...(release && { release }) };
+  #termsOf(task: ExecutableTask, release: (() => void) | undefined, secrecy: Secrecy): RemoteTerms {
+    return {
+      timeoutMs: task.timeoutMs,
+      mayRepeat: this.mayRepeat(task),
+      ...(release && { release }),
+      ...(secrecy.hasSecrets && { conceal: (failure) => fromWire(secrecy.failure(failure)) }),
+    };
   }
 
-  #completed(invocation: Invocation, value: unknown): Outcome {
+  #completed(invocation: Invocation, secrecy: Secrecy, value: unknown): Outcome {
     const { task } = invocation;
     invocation.account?.end(this.#clock.now());
     try {
@@ -160,14 +172,14 @@ export class InlineExecutor implements EffectExecutor {
       const output = isClaimCheck(value)
         ? parsedEnvelope(task, value)
         : parseWith(task.outputSchema, value, "OUTPUT_INVALID", "result of step", task.id);
-      return { kind: "completed", output: toWire(output, this.#limits) };
+      return { kind: "completed", output: secrecy.wireOf(output, task.outputSchema, this.#limits) };
     } catch (error) {
       discardStreams(value); // X4
-      return { kind: "failed", error: failureToWire(error), retryable: false };
+      return { kind: "failed", error: secrecy.failure(error), retryable: false };
     }
   }
 
-  #failed(invocation: Invocation, error: unknown): Outcome {
+  #failed(invocation: Invocation, secrecy: Secrecy, error: unknown): Outcome {
     if (error instanceof QuotaRefused) {
       const { refusal } = error;
       return {
@@ -177,23 +189,23 @@ export class InlineExecutor implements EffectExecutor {
       };
     }
     invocation.account?.end(this.#clock.now());
-    if (error instanceof TypedFailure) return this.#failedOnChannel(invocation, error);
+    if (error instanceof TypedFailure) return this.#failedOnChannel(invocation, secrecy, error);
     // Whoever asks for another attempt does not know that there may be none.
     const cause = error instanceof RetryLater ? error.failure : error;
     if (hasCode(cause, "EFFECT_WORKER_LOST") && !this.mayRepeat(invocation.task))
-      return { kind: "inDoubt", error: failureToWire(cause) };
+      return { kind: "inDoubt", error: secrecy.failure(cause) };
     if (error instanceof RetryLater)
-      return { kind: "failed", error: failureToWire(cause), retryable: true, retryInMs: error.delayMs };
+      return { kind: "failed", error: secrecy.failure(cause), retryable: true, retryInMs: error.delayMs };
     const { retryable = true, retryAfterMs } = retryHintOf(error, this.#clock.now());
     const exceeded = exceededBy(error);
     // A stream that was cut is a stream that was paid for.
     const isUnreported = exceeded?.scope === "call" && !invocation.account?.hasReported;
     if (isUnreported && exceeded.meter === "tokens") invocation.meter({ tokens: exceeded.used });
-    return { kind: "failed", error: failureToWire(error), retryable, retryAfterMs, exceeded };
+    return { kind: "failed", error: secrecy.failure(error), retryable, retryAfterMs, exceeded };
   }
 
   /** A failure on a declared channel with a valid payload is recorded as such; any other degrades to a plain one. */
-  #failedOnChannel(invocation: Invocation, failure: TypedFailure): Outcome {
+  #failedOnChannel(invocation: Invocation, secrecy: Secrecy, failure: TypedFailure): Outcome {
     const { task } = invocation;
     const effect = task.handler ? undefined : this.#effects.find(invocation.toolId);
     const channels: FailureChannels = { ...effect?.errors, ...task.errors };
@@ -203,17 +215,18 @@ export class InlineExecutor implements EffectExecutor {
         const declared = Object.keys(channels).join(", ") || "none";
         throw new HeddleError("CHANNEL_REFUSED", `it is not declared; declared are: ${declared}`);
       }
+      if (hasMarks(channels[channel])) hidePayload(failure);
       const parsed = parseSync(channels[channel]!, failure.payload, "payload of channel", channel);
       if (!parsed.success) throw new HeddleError("CHANNEL_REFUSED", describeIssues(issuesOf(parsed.error)));
-      const payload = toWire(parsed.data, PAYLOAD_LIMITS);
-      return { kind: "failedOnChannel", channel, payload, error: failureToWire(failure) };
+      const payload = secrecy.wireOf(parsed.data, channels[channel], PAYLOAD_LIMITS);
+      return { kind: "failedOnChannel", channel, payload, error: secrecy.failure(failure) };
     } catch (reason) {
       const error = new HeddleError(
         "CHANNEL_REFUSED",
         `Step ${task.id} failed on channel ${channel}, which is recorded as a plain failure: ${(reason as Error).message}.`,
         { cause: failure, details: { stepId: task.id, channel } },
       );
-      return { kind: "failed", error: failureToWire(error), retryable: false };
+      return { kind: "failed", error: secrecy.failure(error), retryable: false };
     }
   }
 }
@@ -224,6 +237,14 @@ function parsedEnvelope({ id, outputSchema }: ExecutableTask, envelope: ClaimChe
   const parsed = parseSync(outputSchema, envelope, "result of step", id);
   if (parsed.success && isClaimCheck(parsed.data)) return parsed.data;
   throw envelopeRefused(id);
+}
+
+interface AttemptParts {
+  readonly invocation: Invocation;
+  readonly context: EffectContext;
+  readonly ending: Ending;
+  readonly release: (() => void) | undefined;
+  readonly secrecy: Secrecy;
 }
 
 /** How an attempt comes out. (X1) */
@@ -243,44 +264,5 @@ class Ending {
     this.isOver = true;
     this.whenOver?.();
     this.#settle(outcome);
-  }
-}
-
-/** The context of an attempt with a deadline of its own: everything is the invocation's but the signal. */
-class TimedContext implements EffectContext {
-  readonly executionId: string;
-  readonly workflowId: string;
-  readonly stepId: string;
-  readonly toolId: string;
-  readonly taskKind: TaskKind;
-  readonly attempt: number;
-  readonly idempotencyKey: string;
-  readonly principal: Principal | undefined;
-  readonly failures: number | undefined;
-  readonly retry: RetryPolicy | undefined;
-  readonly signal: AbortSignal;
-  readonly emit: EffectContext["emit"];
-  readonly meter: EffectContext["meter"];
-  readonly #invocation: Invocation;
-
-  constructor(invocation: Invocation, deadline: AbortSignal) {
-    this.#invocation = invocation;
-    this.executionId = invocation.executionId;
-    this.workflowId = invocation.workflowId;
-    this.stepId = invocation.stepId;
-    this.toolId = invocation.toolId;
-    this.taskKind = invocation.taskKind;
-    this.attempt = invocation.attempt;
-    this.idempotencyKey = invocation.idempotencyKey;
-    this.principal = invocation.principal;
-    this.failures = invocation.failures;
-    this.retry = invocation.retry;
-    this.signal = AbortSignal.any([invocation.signal, deadline]);
-    this.emit = invocation.emit;
-    this.meter = invocation.meter;
-  }
-
-  get account(): EffectContext["account"] {
-    return this.#invocation.account;
   }
 }

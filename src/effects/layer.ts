@@ -7,7 +7,8 @@
 // Y2  A check that answers at once costs no promise: under checks alone an effect is called as it is without a ring.
 // Y3  Middleware goes on at most once for each attempt it means to make: again only when what it got last was a failure.
 //     Anything else would do in the world what nobody recorded (NEXT_MISUSED).
-// Y4  A result that a middleware does not look at harms nobody: it makes no unhandled rejection.
+// Y4  What has to stand in the very thread of the effect is passed by when the effect runs in another: it stands there too.
+// Y5  A result that a middleware does not look at harms nobody: it makes no unhandled rejection.
 
 import { HeddleError, isThenable } from "../kernel/index.js";
 import type { EffectContext, EffectMiddleware } from "./effect.js";
@@ -18,35 +19,57 @@ export interface RingCheck {
   check(ctx: EffectContext, input: unknown): void | Promise<void>;
 }
 
-export type RingLayer = EffectMiddleware | RingCheck;
+/** A layer in the thread of the effect (Y4), around the calls that need it. */
+export interface RingGuard {
+  isNeeded(input: unknown): boolean;
+  readonly around: EffectMiddleware;
+}
+
+export type RingLayer = EffectMiddleware | RingCheck | RingGuard;
 
 /** What the layers stand around. */
-export type Innermost = (input: unknown) => unknown;
+export type Innermost = (input: unknown, ctx: EffectContext) => unknown;
 
 /** All layers as one call. Gives what the effect gives, or a promise of it. */
-export type Passage = (ctx: EffectContext, input: unknown, innermost: Innermost) => unknown;
+export type Passage = (
+  ctx: EffectContext,
+  input: unknown,
+  innermost: Innermost,
+  isElsewhere: boolean,
+) => unknown;
 
 /** Outermost first. Undefined when there is none. */
 export function passageThrough(layers: readonly RingLayer[]): Passage | undefined {
   if (layers.length === 0) return undefined;
-  return layers.reduceRight<Passage>(
-    (inwards, layer) => (typeof layer === "function" ? around(layer, inwards) : behind(layer, inwards)),
-    (_ctx, input, innermost) => innermost(input),
-  );
+  return layers.reduceRight<Passage>(layered, (ctx, input, innermost) => innermost(input, ctx));
+}
+
+function layered(inwards: Passage, layer: RingLayer): Passage {
+  if (typeof layer === "function") return around(layer, inwards);
+  return "check" in layer ? behind(layer, inwards) : inside(layer, inwards);
+}
+
+/** Y4 */
+function inside(guard: RingGuard, inwards: Passage): Passage {
+  const guarded = around(guard.around, inwards);
+  return (ctx, input, innermost, isElsewhere) => {
+    const way = isElsewhere || !guard.isNeeded(input) ? inwards : guarded;
+    return way(ctx, input, innermost, isElsewhere);
+  };
 }
 
 /** Y2 */
 function behind(layer: RingCheck, inwards: Passage): Passage {
-  return (ctx, input, innermost) => {
+  return (ctx, input, innermost, isElsewhere) => {
     const pending = layer.check(ctx, input);
     return isThenable(pending)
-      ? Promise.resolve(pending).then(() => inwards(ctx, input, innermost))
-      : inwards(ctx, input, innermost);
+      ? Promise.resolve(pending).then(() => inwards(ctx, input, innermost, isElsewhere))
+      : inwards(ctx, input, innermost, isElsewhere);
   };
 }
 
 function around(layer: EffectMiddleware, inwards: Passage): Passage {
-  return (ctx, input, innermost) => {
+  return (ctx, input, innermost, isElsewhere) => {
     let mayGoOn = true;
     const failed = (): void => {
       mayGoOn = true;
@@ -54,8 +77,11 @@ function around(layer: EffectMiddleware, inwards: Passage): Passage {
     return layer(ctx, input, (...changed) => {
       if (!mayGoOn) throw calledTwice(ctx); // Y3
       mayGoOn = false;
-      const result = promiseOf(() => inwards(ctx, changed.length > 0 ? changed[0] : input, innermost));
-      result.then(undefined, failed); // Y4
+      const [value, context] = changed;
+      const result = promiseOf(() =>
+        inwards(context ?? ctx, changed.length > 0 ? value : input, innermost, isElsewhere),
+      );
+      result.then(undefined, failed); // Y5
       return result;
     });
   };

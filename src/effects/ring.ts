@@ -3,8 +3,9 @@
 //
 // G1  Authority comes first: what may not run is not counted and not retried, and no middleware sees it.
 //     Budgets come next: what middleware does to an attempt, it does to one that was counted.
-// G2  Claim checks come last: every other layer sees what the log will record, and the effect alone the values behind it.
-// G3  The deadline of an attempt, and the effect itself, are innermost and belong to whoever runs it (InlineExecutor).
+// G2  Claim checks come next to last: every other layer sees what the log will record, and the effect alone the values behind it.
+// G3  Secrets come last, in the thread of the effect: nothing but the effect sees what a reference stands for.
+// G4  The deadline of an attempt, and the effect itself, are innermost and belong to whoever runs it (InlineExecutor).
 
 import type { PolicyDefinition, RegisteredFlow } from "../kernel/index.js";
 import { authorize, type CapabilityAuthorizer } from "./authority/authorizer.js";
@@ -13,6 +14,7 @@ import type { EffectMiddleware } from "./effect.js";
 import { type KillSwitch, stopWhenKilled } from "./kill-switch.js";
 import type { RingLayer } from "./layer.js";
 import { type Budgeting, withinBudgets } from "./quota/within-budgets.js";
+import type { Redactor } from "./secrets/redactor.js";
 
 export interface RingParts {
   readonly killSwitch?: KillSwitch | undefined;
@@ -27,6 +29,8 @@ export interface RingParts {
   readonly middleware?: readonly EffectMiddleware[] | undefined;
   /** Of `execution.claimCheck`. */
   readonly claimCheck?: EffectMiddleware | undefined;
+  /** `security.secrets.resolver` at work. */
+  readonly secrets?: Redactor | undefined;
 }
 
 /** Only the layers there is a use for: an empty ring costs nothing. */
@@ -38,6 +42,7 @@ export function ring(parts: RingParts): readonly RingLayer[] {
     ...(parts.budgeting ? [withinBudgets(parts.budgeting)] : []),
     ...(parts.middleware ?? []),
     ...(parts.claimCheck ? [parts.claimCheck] : []),
+    ...(parts.secrets ? [parts.secrets] : []),
   ];
 }
 

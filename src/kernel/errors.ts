@@ -98,6 +98,19 @@ export const ERROR_CODES = {
   },
   FOREIGN_AWAIT: { retryable: false, meaning: "a flow waits for something that is not in its log" },
   REPLAY_DIVERGED: { retryable: true, meaning: "the flow's code does not match what its log recorded" },
+  // Values that may not be read
+  SEALING_KEY_MISSING: {
+    retryable: false,
+    meaning: "a schema marks a value and there is no key to seal it with; nothing was written",
+  },
+  SEALED_UNREADABLE: {
+    retryable: true,
+    meaning: "a sealed value does not open: its key is not configured, or another one is",
+  },
+  SECRET_UNRESOLVED: {
+    retryable: true,
+    meaning: "a secretRef could not be resolved; the effect did not run",
+  },
   // Values and records
   VALUE_NOT_RECORDABLE: {
     retryable: false,

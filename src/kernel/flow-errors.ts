@@ -1,8 +1,8 @@
 // Errors a flow meets: made here so that their words stand together, apart from the machinery that throws them.
 
-import { fromWire } from "./codec/index.js";
 import { HeddleError, TypedFailure } from "./errors.js";
 import type { EventOf } from "./events.js";
+import { hidePayload, type Secrecy } from "./secrets/index.js";
 
 export function contextMisused(executionId: string): HeddleError {
   return new HeddleError(
@@ -32,14 +32,19 @@ export function idReused(executionId: string, id: string): HeddleError {
 }
 
 /** The failure as the flow catches it. Its message and stack are the recorded ones, the same on every replay. */
-export function typedFailure(channel: string, { payload, error }: EventOf<"STEP_FAILED">): TypedFailure {
-  const recorded = fromWire(error);
+export function typedFailure(
+  channel: string,
+  { payload, error }: EventOf<"STEP_FAILED">,
+  secrecy: Secrecy,
+): TypedFailure {
+  const recorded = secrecy.reveal(error);
   const failure = new TypedFailure(
     channel,
-    fromWire(payload),
+    secrecy.reveal(payload),
     recorded instanceof Error ? recorded.message : undefined,
   );
   if (recorded instanceof Error && recorded.stack !== undefined) failure.stack = recorded.stack;
+  if (secrecy.hasSecrets) hidePayload(failure);
   return failure;
 }
 

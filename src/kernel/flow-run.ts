@@ -9,12 +9,14 @@
 // R3  Live and replayed runs hand over equal values: always decoded from the wire, never the caller's own object.
 // R4  A flow that waits is left with a pending promise; nothing is ever thrown through it to stop it.
 // R5  No promise of ours is ever an unhandled rejection.
+// R6  What the flow may see and readers may not is opened for it, and sealed or replaced in whatever it gives away. Where that
+//     takes a key that is not here, the run ends as one that cannot go on with what is at hand; nothing is appended.
 
-import { failureToWire, fromWire, sameWire, toWire, type ValueLimits, type Wire } from "./codec/index.js";
+import { sameWire, toWire, type ValueLimits, type Wire } from "./codec/index.js";
 import type { DecideOptions, DecideScope, ExecutionContext, SuspendOptions } from "./context.js";
 import { Deferred } from "./deferred.js";
 import { type Divergence, divergenceError } from "./divergence.js";
-import { EffectModeViolationError, HeddleError, type TypedFailure } from "./errors.js";
+import { EffectModeViolationError, HeddleError, hasCode, type TypedFailure } from "./errors.js";
 import type { EventOf, ExecutionEvent, PatchOperation } from "./events.js";
 import type { RegisteredFlow } from "./flow.js";
 import { contextMisused, foreignAwait, gateTimedOut, idReused, typedFailure } from "./flow-errors.js";
@@ -23,6 +25,7 @@ import { LeanMap } from "./lean-map.js";
 import { type AttemptListener, isOutcome, type OutcomeEvent, Recording } from "./recording.js";
 import { checkEventName, checkText, dueTime, matchesRequest } from "./request.js";
 import { parseWith } from "./schema.js";
+import { type Secrecy, secrecyOf, type Vault } from "./secrets/index.js";
 import type { ExecutableTask } from "./task.js";
 
 /** Randomness for `ctx.random()` and `ctx.uuid()`; what it gives is recorded. */
@@ -38,6 +41,7 @@ export type RunPhase =
   | { readonly kind: "open" }
   | { readonly kind: "completed"; readonly output: Wire }
   | { readonly kind: "failed"; readonly error: Wire }
+  /** The log and what is at hand do not fit together: other code, or not the key that it takes. */
   | { readonly kind: "diverged"; readonly error: HeddleError };
 
 /** A step in flight, as the actor needs it to dispatch it. */
@@ -95,6 +99,7 @@ export interface FlowRunOptions {
   readonly history: readonly ExecutionEvent[];
   readonly entropy: Entropy;
   readonly limits: ValueLimits;
+  readonly vault: Vault;
   readonly host: FlowRunHost;
 }
 
@@ -114,6 +119,8 @@ export interface FlowRunHost {
 export class FlowRun implements AttemptListener {
   readonly executionId: string;
   readonly flow: RegisteredFlow;
+  /** What the flow has seen that readers may not. */
+  readonly secrecy: Secrecy;
   phase: RunPhase = OPEN;
   /** Steps issued and not settled. */
   openSteps = 0;
@@ -122,6 +129,7 @@ export class FlowRun implements AttemptListener {
 
   readonly #entropy: Entropy;
   readonly #limits: ValueLimits;
+  readonly #vault: Vault;
   readonly #host: FlowRunHost;
   readonly #steps = new LeanMap<StepEntry>();
   // Most flows open no gate and decide nothing, so these are made when first needed.
@@ -149,6 +157,8 @@ export class FlowRun implements AttemptListener {
     this.#recording = new Recording(options.history);
     this.#entropy = options.entropy;
     this.#limits = options.limits;
+    this.#vault = options.vault;
+    this.secrecy = secrecyOf(options.vault, options.executionId);
     this.#host = options.host;
   }
 
@@ -182,10 +192,10 @@ export class FlowRun implements AttemptListener {
 
   /** Calls the flow's code for the first time, with the context through which it talks to this run. */
   start(context: ExecutionContext, now: number): void {
+    const input = this.secrecy.reveal(this.#input);
+    this.#input = undefined;
     this.#beginTurn(now);
     try {
-      const input = fromWire(this.#input);
-      this.#input = undefined;
       const running = this.flow.runner(context, input);
       Promise.resolve(running).then(this.#returned, this.#threw);
     } catch (error) {
@@ -301,10 +311,9 @@ export class FlowRun implements AttemptListener {
       checkText("toolId of step", task.id, task.toolId);
       checkText("kind of step", task.id, task.kind);
       if (task.mode === "ambient") throw new EffectModeViolationError(task.toolId ?? task.id, "ambient");
-      const wire = toWire(
-        parseWith(task.inputSchema, input, "INPUT_INVALID", "input of step", task.id),
-        this.#limits,
-      );
+      this.#checkOutcomes(task);
+      const parsed = parseWith(task.inputSchema, input, "INPUT_INVALID", "input of step", task.id);
+      const wire = this.secrecy.wireOf(parsed, task.inputSchema, this.#limits);
       const earlier = this.#steps.get(task.id);
       if (earlier) {
         if (earlier.phase === "failedOnChannel" && sameWire(earlier.input, wire))
@@ -338,8 +347,15 @@ export class FlowRun implements AttemptListener {
       if (isNew) this.#host.requestEffect(entry);
       return deferred.promise;
     } catch (error) {
+      this.#endWithoutKey(error);
       return rejected(error);
     }
+  }
+
+  /** R6: an outcome that could not be sealed would be lost. */
+  #checkOutcomes({ outputSchema, errors }: ExecutableTask): void {
+    this.secrecy.check(outputSchema);
+    for (const channel in errors) this.secrecy.check(errors[channel]);
   }
 
   decide(id: string, decider: Decider, options: DecideOptions = {}): Promise<unknown> {
@@ -385,7 +401,7 @@ export class FlowRun implements AttemptListener {
   emit(name: string, payload: unknown): void {
     if (this.#inert()) return;
     checkEventName("event type", name);
-    this.#request({ type: "DOMAIN_EVENT", name, payload: toWire(payload, this.#limits) });
+    this.#request({ type: "DOMAIN_EVENT", name, payload: this.#publicWire(payload) });
   }
 
   stream(name: string, delta: string, done: boolean): void {
@@ -398,13 +414,13 @@ export class FlowRun implements AttemptListener {
       );
     }
     // A wire: pieces of streamed text may begin or end in half a character.
-    this.#request({ type: "STREAM_DELTA", name, delta: toWire(delta, this.#limits), done: Boolean(done) });
+    this.#request({ type: "STREAM_DELTA", name, delta: this.#publicWire(delta), done: Boolean(done) });
   }
 
   patch(operation: PatchOperation, key: string, value: unknown, surface: string | undefined): void {
     if (this.#inert()) return;
     checkId("surface key", key);
-    this.#request({ type: "SURFACE_PATCH", operation, key, value: toWire(value, this.#limits), surface });
+    this.#request({ type: "SURFACE_PATCH", operation, key, value: this.#publicWire(value), surface });
   }
 
   now(): number {
@@ -428,9 +444,22 @@ export class FlowRun implements AttemptListener {
       this.#host.append(attempted);
       return true;
     }
-    if (matchesRequest(recorded, attempted)) this.#recording.accept();
+    if (matchesRequest(recorded, attempted) || this.#matchesResealed(recorded, attempted))
+      this.#recording.accept();
     else this.#diverge({ kind: "other", recorded, attempted });
     return false;
+  }
+
+  /** Whether they differ in nothing but the key that their sealed values are under. */
+  #matchesResealed(recorded: ExecutionEvent, attempted: ExecutionEvent): boolean {
+    if (recorded.type !== "STEP_STARTED" || !this.secrecy.hasSecrets) return false;
+    const input = this.#vault.resealed(this.executionId, recorded.input);
+    return matchesRequest({ ...recorded, input }, attempted);
+  }
+
+  /** The wire of a value that readers see. */
+  #publicWire(value: unknown): Wire {
+    return this.secrecy.scrub(toWire(value, this.#limits));
   }
 
   /** A value drawn from outside: taken once, then the record's to say. Synchronous, so it is no outcome of a turn. */
@@ -488,7 +517,7 @@ export class FlowRun implements AttemptListener {
         this.openSteps--;
         this.#clearDoubt(entry);
         entry.phase = "completed";
-        entry.deferred!.resolve(fromWire(outcome.output));
+        entry.deferred!.resolve(this.secrecy.reveal(outcome.output));
         entry.input = entry.deferred = undefined;
         return;
       }
@@ -498,11 +527,11 @@ export class FlowRun implements AttemptListener {
         this.#clearDoubt(entry);
         if (outcome.channel === undefined) {
           entry.phase = "failed";
-          entry.deferred!.reject(fromWire(outcome.error));
+          entry.deferred!.reject(this.secrecy.reveal(outcome.error));
           entry.input = undefined;
         } else {
           entry.phase = "failedOnChannel";
-          entry.failure = typedFailure(outcome.channel, outcome);
+          entry.failure = typedFailure(outcome.channel, outcome, this.secrecy);
           entry.deferred!.reject(entry.failure);
         }
         entry.deferred = undefined;
@@ -512,8 +541,8 @@ export class FlowRun implements AttemptListener {
       case "DECISION_FAILED": {
         const { deferred } = this.#decisions!.get(outcome.decisionId)!;
         this.#decisions!.delete(outcome.decisionId);
-        if (outcome.type === "DECISION_RECORDED") deferred.resolve(fromWire(outcome.choice));
-        else deferred.reject(fromWire(outcome.error));
+        if (outcome.type === "DECISION_RECORDED") deferred.resolve(this.secrecy.reveal(outcome.choice));
+        else deferred.reject(this.secrecy.reveal(outcome.error));
         return;
       }
       case "GATE_EVENT":
@@ -521,7 +550,7 @@ export class FlowRun implements AttemptListener {
       case "TIMER_FIRED": {
         const { deferred } = this.#gates!.get(outcome.gateId)!;
         this.#gates!.delete(outcome.gateId);
-        if (outcome.type === "GATE_EVENT") deferred.resolve(fromWire(outcome.payload));
+        if (outcome.type === "GATE_EVENT") deferred.resolve(this.secrecy.reveal(outcome.payload));
         else if (outcome.type === "TIMER_FIRED") deferred.resolve(undefined);
         else deferred.reject(gateTimedOut(outcome));
         return;
@@ -537,13 +566,12 @@ export class FlowRun implements AttemptListener {
     if (this.#unreached("returned")) return;
     try {
       const { id, outputSchema } = this.flow.definition;
-      const output = toWire(
-        parseWith(outputSchema, value, "OUTPUT_INVALID", "result of flow", id),
-        this.#limits,
-      );
+      const parsed = parseWith(outputSchema, value, "OUTPUT_INVALID", "result of flow", id);
+      const output = this.secrecy.wireOf(parsed, outputSchema, this.#limits);
       this.#end({ kind: "completed", output });
     } catch (error) {
-      this.#end({ kind: "failed", error: failureToWire(error) });
+      this.#endWithoutKey(error);
+      if (!this.#ended) this.#end({ kind: "failed", error: this.secrecy.failure(error) });
     }
   };
 
@@ -551,7 +579,7 @@ export class FlowRun implements AttemptListener {
     if (this.#ended) return;
     if (!this.#turn) return this.#strayed(error);
     if (this.#unreached("threw")) return;
-    this.#end({ kind: "failed", error: failureToWire(error) });
+    this.#end({ kind: "failed", error: this.secrecy.failure(error) });
   };
 
   /**
@@ -559,7 +587,7 @@ export class FlowRun implements AttemptListener {
    * execution fails now, whatever it still waits for.
    */
   #strayed(error: unknown): void {
-    this.#end({ kind: "failed", error: failureToWire(error) });
+    this.#end({ kind: "failed", error: this.secrecy.failure(error) });
     this.#host.strayed();
   }
 
@@ -575,6 +603,12 @@ export class FlowRun implements AttemptListener {
       kind: "diverged",
       error: divergenceError(this.executionId, this.#recording.position, divergence),
     });
+  }
+
+  /** R6 */
+  #endWithoutKey(error: unknown): void {
+    const isKeyMissing = hasCode(error, "SEALING_KEY_MISSING") || hasCode(error, "SEALED_UNREADABLE");
+    if (isKeyMissing && error instanceof HeddleError) this.#end({ kind: "diverged", error });
   }
 
   #end(phase: RunPhase): void {

@@ -3,8 +3,10 @@ export { afterLong, type Clock } from "./clock.js";
 export {
   failureToWire,
   fromWire,
+  Special,
   sameWire,
   toWire,
+  type Unseal,
   VALUE_LIMITS,
   type ValueLimits,
   type Wire,
@@ -75,6 +77,23 @@ export { type Grant, type PolicyDefinition, policy$ } from "./policy.js";
 export type { OutcomeEvent } from "./recording.js";
 export { checkEventName, checkUsage } from "./request.js";
 export { describeIssues, issuesOf, parseSync, parseWith, type Schema } from "./schema.js";
+export {
+  hasMarks,
+  hidePayload,
+  internal,
+  isSecretText,
+  KEY_BYTES,
+  NO_VAULT,
+  ONLY_KEY,
+  type SealingKeyRing,
+  type Secrecy,
+  type SecretRef,
+  SecretTexts,
+  secrecyOf,
+  secretRef,
+  sensitive,
+  Vault,
+} from "./secrets/index.js";
 export {
   type ExecutionState,
   type FoldedFrame,

@@ -1,7 +1,7 @@
 // State: what the fold of an execution's log amounts to, in two forms. `FoldedState` holds wires, so it can be packed
 // into a snapshot and folded further; `ExecutionState` is what programs get, with every value decoded afresh.
 
-import { fromWire, type Wire } from "./codec/index.js";
+import { fromWire, type Unseal, type Wire } from "./codec/index.js";
 import type { Meter, Totals } from "./meter.js";
 import type { ExecutionStatus } from "./status.js";
 
@@ -135,8 +135,8 @@ export interface ExecutionState {
   readonly updatedAt: number;
 }
 
-/** Decodes a folded state for programs. */
-export function revealState(executionId: string, state: FoldedState): ExecutionState {
+/** Decodes a folded state for programs. `unseal` opens the output alone, for whoever it was computed for. */
+export function revealState(executionId: string, state: FoldedState, unseal?: Unseal): ExecutionState {
   return {
     executionId,
     workflowId: state.flowId,
@@ -144,10 +144,10 @@ export function revealState(executionId: string, state: FoldedState): ExecutionS
     status: state.status,
     sequence: state.sequence,
     input: fromWire(state.input),
-    variables: state.status === "completed" ? { _output: fromWire(state.output) } : {},
+    variables: state.status === "completed" ? { _output: fromWire(state.output, unseal) } : {},
     frames: mapValues(state.frames, revealFrame),
     gates: mapValues(state.gates, revealGate),
-    decisions: mapValues(state.decisions, fromWire),
+    decisions: mapValues(state.decisions, (choice) => fromWire(choice)),
     ...(state.status === "failed" && { error: fromWire(state.error) }),
     ...(state.reason !== undefined && { reason: state.reason }),
     ...(state.usage.calls > 0 && { usage: { ...state.usage } }),

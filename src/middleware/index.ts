@@ -1,3 +1,4 @@
+export { type RedactionMiddlewareOptions, redactionMiddleware } from "./redaction.js";
 export { type RetryEvent, type RetryMiddlewareOptions, retryMiddleware } from "./retry.js";
 export {
   guardedStream,

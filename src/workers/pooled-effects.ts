@@ -149,7 +149,7 @@ class PooledEffect implements RemoteEffect {
   async executeWithin(
     input: unknown,
     ctx: EffectContext,
-    { timeoutMs, mayRepeat, release }: RemoteTerms,
+    { timeoutMs, mayRepeat, release, conceal }: RemoteTerms,
   ): Promise<unknown> {
     const { pool } = this.#home;
     release?.();
@@ -173,6 +173,7 @@ class PooledEffect implements RemoteEffect {
       meter: ctx.meter,
       timeoutMs,
       mayRepeat,
+      conceal,
     });
   }
 }

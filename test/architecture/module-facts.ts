@@ -6,6 +6,8 @@ import { parseSync } from "vite";
 export interface ImportFact {
   readonly specifier: string;
   readonly line: number;
+  /** Imported when that code runs, not when the file is loaded. */
+  readonly isOnDemand: boolean;
 }
 
 /** A global reached from the file: `Date.now`, `setTimeout`, `console.log`, `new Date()`. */
@@ -51,7 +53,8 @@ export function readModule(file: string, text: string): ModuleFacts {
   const visit = (node: Node): void => {
     const line = lineOf(node.start);
     const specifier = importedSpecifier(node);
-    if (specifier !== undefined) imports.push({ specifier, line });
+    if (specifier !== undefined)
+      imports.push({ specifier, line, isOnDemand: node.type === "ImportExpression" });
     if (node.type === "ExportAllDeclaration" && node["exported"] === null) exportAllLines.push(line);
     for (const name of globalsAt(node)) globals.push({ name, line });
 
@@ -67,7 +70,7 @@ export function readModule(file: string, text: string): ModuleFacts {
 
   const visitTypes = (node: Node): void => {
     const specifier = importedSpecifier(node);
-    if (specifier !== undefined) imports.push({ specifier, line: lineOf(node.start) });
+    if (specifier !== undefined) imports.push({ specifier, line: lineOf(node.start), isOnDemand: false });
     for (const value of Object.values(node)) {
       for (const child of Array.isArray(value) ? (value as readonly unknown[]) : [value]) {
         if (isNode(child)) visitTypes(child);

@@ -20,7 +20,8 @@ function loadedBy(entry: string): Loaded {
   const follow = (file: string): void => {
     if (ours.has(file)) return;
     ours.add(file);
-    for (const { specifier } of readModule(file, readFileSync(dist + file, "utf8")).imports) {
+    for (const { specifier, isOnDemand } of readModule(file, readFileSync(dist + file, "utf8")).imports) {
+      if (isOnDemand) continue;
       if (specifier.startsWith(".")) follow(posix.join(posix.dirname(file), specifier));
       else if (!specifier.startsWith("node:")) packages.add(specifier);
     }

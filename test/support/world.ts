@@ -55,6 +55,7 @@ export interface ProcessOptions
       | "onWarn"
       | "snapshotStore"
       | "ledger"
+      | "vault"
     >
   > {
   readonly crash?: CrashPlan;

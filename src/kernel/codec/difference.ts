@@ -245,6 +245,7 @@ const VALUES: ReadonlySet<SpecialParts[0]> = new Set([
   Kind.text,
   Kind.ref,
   Kind.graph,
+  Kind.sealed,
 ]);
 
 function isValue(wire: WireNode): boolean {

@@ -8,6 +8,9 @@ import {
   ERROR_CLASSES,
   isText,
   Kind,
+  placeholder,
+  SEAL_LABELS,
+  type SealedParts,
   Special,
   type SpecialParts,
   TYPED_ARRAYS,
@@ -20,53 +23,59 @@ import { shortened } from "./text.js";
 /** The objects of a graph built so far, by number. Values without references have none. */
 type Built = unknown[] | undefined;
 
-export function fromWire(wire: Wire): unknown {
-  return typeof wire === "object" && wire !== null ? rebuilt(wire, undefined) : wire;
+/** What stands for a sealed value: for those who may not read it, its label. */
+export type Unseal = (sealed: SealedParts) => unknown;
+
+const concealed: Unseal = ([, label]) => placeholder(SEAL_LABELS[label] ?? "sealed");
+
+/** `unseal` is called for each sealed value in the wire, and may throw. Default: its label in brackets stands for it. */
+export function fromWire(wire: Wire, unseal = concealed): unknown {
+  return typeof wire === "object" && wire !== null ? rebuilt(wire, undefined, unseal) : wire;
 }
 
 type WireNode = Exclude<Wire, undefined | null | boolean | number | string | bigint>;
 
-function part(wire: Wire, built: Built): unknown {
-  return typeof wire === "object" && wire !== null ? rebuilt(wire, built) : wire;
+function part(wire: Wire, built: Built, unseal: Unseal): unknown {
+  return typeof wire === "object" && wire !== null ? rebuilt(wire, built, unseal) : wire;
 }
 
 /** The objects of a graph by their numbers. */
 export function graphObjects(root: Wire): readonly unknown[] {
   const built: unknown[] = [];
-  part(root, built);
+  part(root, built, concealed);
   return built;
 }
 
-function rebuilt(wire: WireNode, built: Built): unknown {
-  if (Array.isArray(wire)) return rebuiltArray(wire as readonly Wire[], built);
-  if (wire instanceof Special) return rebuiltSpecial(wire, built);
+function rebuilt(wire: WireNode, built: Built, unseal: Unseal): unknown {
+  if (Array.isArray(wire)) return rebuiltArray(wire as readonly Wire[], built, unseal);
+  if (wire instanceof Special) return rebuiltSpecial(wire, built, unseal);
   if (wire instanceof Uint8Array) return met(Buffer.from(exactCopy(wire).buffer), built);
-  return rebuiltPlain(wire as WireObject, built);
+  return rebuiltPlain(wire as WireObject, built, unseal);
 }
 
-function rebuiltPlain(wire: WireObject, built: Built): unknown {
+function rebuiltPlain(wire: WireObject, built: Built, unseal: Unseal): unknown {
   const copy: Record<string, unknown> = { ...wire };
   built?.push(copy);
   const keys = Object.keys(copy);
   for (let index = 0; index < keys.length; index++) {
     const key = keys[index] as string;
     const child = copy[key];
-    if (typeof child === "object" && child !== null) copy[key] = rebuilt(child as WireNode, built);
+    if (typeof child === "object" && child !== null) copy[key] = rebuilt(child as WireNode, built, unseal);
   }
   return copy;
 }
 
-function rebuiltArray(wire: readonly Wire[], built: Built): unknown {
+function rebuiltArray(wire: readonly Wire[], built: Built, unseal: Unseal): unknown {
   const copy: unknown[] = wire.slice();
   built?.push(copy);
   for (let index = 0; index < copy.length; index++) {
     const child = copy[index];
-    if (typeof child === "object" && child !== null) copy[index] = rebuilt(child as WireNode, built);
+    if (typeof child === "object" && child !== null) copy[index] = rebuilt(child as WireNode, built, unseal);
   }
   return copy;
 }
 
-function rebuiltSpecial(special: Special, built: Built): unknown {
+function rebuiltSpecial(special: Special, built: Built, unseal: Unseal): unknown {
   const { parts } = special;
   switch (parts[0]) {
     case Kind.negativeZero:
@@ -78,7 +87,7 @@ function rebuiltSpecial(special: Special, built: Built): unknown {
     case Kind.ref:
       return referenced(parts[1], built);
     case Kind.graph:
-      return part(parts[1], []);
+      return part(parts[1], [], unseal);
     case Kind.date:
       return met(new Date(parts[1]), built);
     case Kind.regexp: {
@@ -90,22 +99,22 @@ function rebuiltSpecial(special: Special, built: Built): unknown {
       const map = met(new Map<unknown, unknown>(), built);
       for (let index = 1; index < parts.length; index += 2) {
         // The key is built first, as it was walked first.
-        const key = part(parts[index], built);
-        map.set(key, part(parts[index + 1], built));
+        const key = part(parts[index], built, unseal);
+        map.set(key, part(parts[index + 1], built, unseal));
       }
       return map;
     }
     case Kind.set: {
       const set = met(new Set<unknown>(), built);
-      for (let index = 1; index < parts.length; index++) set.add(part(parts[index], built));
+      for (let index = 1; index < parts.length; index++) set.add(part(parts[index], built, unseal));
       return set;
     }
     case Kind.array:
-      return withEntries(met(emptyArray(parts[1]), built), parts, 2, built);
+      return withEntries(met(emptyArray(parts[1]), built), parts, 2, built, unseal);
     case Kind.object:
-      return withEntries(met({}, built), parts, 1, built);
+      return withEntries(met({}, built), parts, 1, built, unseal);
     case Kind.nullObject:
-      return withEntries(met(Object.create(null) as object, built), parts, 1, built);
+      return withEntries(met(Object.create(null) as object, built), parts, 1, built, unseal);
     case Kind.typedArray: {
       const TypedArray = TYPED_ARRAYS[parts[1]];
       if (TypedArray === undefined) throw unreadable(`there is no typed array number ${parts[1]}`);
@@ -116,7 +125,9 @@ function rebuiltSpecial(special: Special, built: Built): unknown {
     case Kind.dataView:
       return met(new DataView(exactCopy(parts[1]).buffer), built);
     case Kind.error:
-      return rebuiltError(parts, built);
+      return rebuiltError(parts, built, unseal);
+    case Kind.sealed:
+      return unseal(parts);
   }
 }
 
@@ -140,9 +151,15 @@ function referenced(index: number, built: Built): unknown {
   return built[index];
 }
 
-function withEntries(target: object, parts: readonly Wire[], from: number, built: Built): object {
+function withEntries(
+  target: object,
+  parts: readonly Wire[],
+  from: number,
+  built: Built,
+  unseal: Unseal,
+): object {
   for (let index = from; index < parts.length; index += 2) {
-    define(target, keyOf(parts[index]), part(parts[index + 1], built), true);
+    define(target, keyOf(parts[index]), part(parts[index + 1], built, unseal), true);
   }
   return target;
 }
@@ -150,6 +167,7 @@ function withEntries(target: object, parts: readonly Wire[], from: number, built
 function rebuiltError(
   parts: Extract<SpecialParts, readonly [typeof Kind.error, ...unknown[]]>,
   built: Built,
+  unseal: Unseal,
 ): Error {
   const [, className, hiddenCount] = parts;
   const entries: readonly Wire[] = parts.slice(3);
@@ -161,7 +179,7 @@ function rebuiltError(
   Reflect.deleteProperty(error, "stack");
   for (let index = 0; index < entries.length; index += 2) {
     const key = keyOf(entries[index]);
-    const value = part(entries[index + 1], built);
+    const value = part(entries[index + 1], built, unseal);
     const isHidden = index < hiddenCount * 2;
     // A DOMException keeps these two where nobody can set them; its constructor has.
     if (isFixed && isHidden && (key === "name" || key === "message")) continue;

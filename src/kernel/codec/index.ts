@@ -7,9 +7,19 @@
 export { describeValue } from "./describe.js";
 export { firstDifference, sameWire } from "./difference.js";
 export { failureToWire } from "./failure.js";
-export { fromWire } from "./from-wire.js";
+export { fromWire, type Unseal } from "./from-wire.js";
 export { packInPlace, packRecord, unpackRecord } from "./record.js";
-export { Special, type Wire } from "./special.js";
+export { rewriteWire } from "./rewrite.js";
+export {
+  Kind,
+  placeholder,
+  SEAL_LABELS,
+  Sealed,
+  type SealedParts,
+  type SealLabel,
+  Special,
+  type Wire,
+} from "./special.js";
 export {
   toWire,
   VALUE_DEPTH_MAX,

@@ -5,6 +5,7 @@ import {
   ERROR_CLASSES,
   isText,
   Kind,
+  SEAL_LABELS,
   Special,
   type SpecialParts,
   TYPED_ARRAYS,
@@ -60,6 +61,12 @@ const FORMS: Readonly<Record<SpecialParts[0], (parts: readonly Wire[]) => boolea
     if (typeof className !== "string" || !ERROR_CLASSES.has(className) || !isCount(hiddenCount)) return false;
     return hasKeys(parts, 3, isText) && hiddenCount <= (parts.length - 3) / 2;
   },
+  [Kind.sealed]: ({ length, 1: label, 2: keyId, 3: bytes }) =>
+    length === 4 &&
+    isCount(label) &&
+    label < SEAL_LABELS.length &&
+    typeof keyId === "string" &&
+    bytes instanceof Uint8Array,
 };
 
 function isCount(value: Wire): value is number {

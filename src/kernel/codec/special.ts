@@ -29,6 +29,8 @@ export const Kind = {
   arrayBuffer: 13,
   dataView: 14,
   error: 15,
+  /** A value only holders of a key can read; readers without it see its label (docs/secrets.md). */
+  sealed: 16,
 } as const;
 
 /** The payload of each kind, with the kind itself in front: the array is written to the log as it stands. */
@@ -48,7 +50,20 @@ export type SpecialParts =
   | readonly [typeof Kind.typedArray, type: number, bytes: Uint8Array]
   | readonly [typeof Kind.arrayBuffer, bytes: Uint8Array]
   | readonly [typeof Kind.dataView, bytes: Uint8Array]
-  | readonly [typeof Kind.error, className: string, hiddenCount: number, ...keysAndValues: Wire[]];
+  | readonly [typeof Kind.error, className: string, hiddenCount: number, ...keysAndValues: Wire[]]
+  | SealedParts;
+
+/** `label`: a position in SEAL_LABELS. `keyId`: which key of the ring. `bytes`: as the vault made them. */
+export type SealedParts = readonly [typeof Kind.sealed, label: number, keyId: string, bytes: Uint8Array];
+
+/** What a marked value is called where it may not be read. Positions are written into logs: append only. */
+export const SEAL_LABELS = ["sensitive", "internal"] as const;
+export type SealLabel = (typeof SEAL_LABELS)[number];
+
+/** What readers see in place of a value that is not for them. */
+export function placeholder(label: string): string {
+  return `[${label}]`;
+}
 
 export class Special {
   readonly parts: SpecialParts;
@@ -83,6 +98,15 @@ export function textOf(wire: string | Special): string {
   if (typeof wire === "string") return wire;
   const utf16 = wire.parts[1] as Uint8Array;
   return Buffer.from(utf16.buffer, utf16.byteOffset, utf16.byteLength).toString("utf16le");
+}
+
+/** A sealed value on its way into the log: `toWire` takes it as it is. Not numbered as objects are, for it hides what it is. */
+export class Sealed {
+  readonly special: Special;
+
+  constructor(parts: SealedParts) {
+    this.special = new Special(parts);
+  }
 }
 
 /** Shared by every value that holds one: a `Special` is never changed. */

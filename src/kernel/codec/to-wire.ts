@@ -13,7 +13,7 @@ import { isDense } from "./array-shape.js";
 import { builtIn, isOfClass } from "./built-in.js";
 import { isFlat, isPolluted, plainCopy } from "./flat.js";
 import { adviceFor, kindInWords, notRecordable, type PathSegment, tooDeep, tooLarge } from "./refusal.js";
-import { Kind, NEGATIVE_ZERO, Special, type Wire, type WireObject } from "./special.js";
+import { Kind, NEGATIVE_ZERO, Sealed, Special, type Wire, type WireObject } from "./special.js";
 import { utf8Bytes } from "./text.js";
 import type { Walk } from "./walk.js";
 
@@ -176,6 +176,10 @@ class ValueWalk implements Walk {
   #object(value: object): Wire {
     // Before anything else: every other question would run the proxy's traps.
     if (types.isProxy(value)) throw this.refuse(value);
+    if (value instanceof Sealed) {
+      this.spend((value.special.parts[3] as Uint8Array).length + 16);
+      return value.special;
+    }
     const known = this.#meet(value);
     if (known !== undefined) {
       this.#isGraph = true;

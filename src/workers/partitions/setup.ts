@@ -3,7 +3,7 @@
 import type { MessagePort } from "node:worker_threads";
 import type { AdmissionOptions } from "../../actors/index.js";
 import type { Budget } from "../../effects/index.js";
-import type { ValueLimits } from "../../kernel/index.js";
+import type { SealingKeyRing, ValueLimits } from "../../kernel/index.js";
 
 export interface ThreadSettings {
   /** Of the packets: both ends are of one build. */
@@ -20,6 +20,8 @@ export interface ThreadSettings {
   /** Which partitions run here. */
   readonly numbers: readonly number[];
   readonly limits: ValueLimits;
+  /** `security.secrets.sealingKey`. It crosses in memory and is written nowhere. */
+  readonly sealingKeys: SealingKeyRing | undefined;
   readonly snapshotEvery: number | undefined;
   readonly maxResident: number;
   readonly admission: AdmissionOptions;

@@ -23,6 +23,7 @@ import {
   HeddleError,
   type LmdbEventStore,
   partitionOf,
+  type SealingKeyRing,
   type ValueLimits,
 } from "../../kernel/index.js";
 import { recordFromWire } from "../../kernel/store/record.js";
@@ -51,6 +52,8 @@ export interface ThreadPartitionsOptions {
   readonly clock: Clock;
   readonly limits: ValueLimits;
   readonly snapshotEvery: number | undefined;
+  /** Keys for marked values. Default: none. */
+  readonly sealingKeys?: SealingKeyRing | undefined;
   readonly maxResident: number;
   readonly admission: AdmissionOptions;
   /** `execution.envelope`, and what it has counted. */
@@ -219,7 +222,7 @@ export class ThreadPartitions implements PartitionHost, ThreadOwner {
 
   #plans(): ThreadPlan[] {
     const { threads, eventStore, storage, limits, snapshotEvery, maxResident, hooks } = this.#options;
-    const { admission, ledger, effects } = this.#options;
+    const { admission, ledger, effects, sealingKeys } = this.#options;
     const { count, app, entry, resourceLimits } = threads;
     return Array.from({ length: count }, (_, thread) => {
       const numbers = Array.from({ length: eventStore.partitions }, (_, number) => number).filter(
@@ -231,6 +234,7 @@ export class ThreadPartitions implements PartitionHost, ThreadOwner {
         storage: { ...storage, partitions: eventStore.partitions },
         numbers,
         limits,
+        sealingKeys,
         snapshotEvery,
         maxResident,
         admission: shareOfAdmission(admission, count),

@@ -1,7 +1,7 @@
 // The errors a pool fails calls with, and the words for what happened to a thread.
 
 import { HeddleError } from "../../kernel/index.js";
-import type { PoolCall } from "./call.js";
+import type { PendingCall, PoolCall } from "./call.js";
 import type { LaneEnd } from "./lane.js";
 
 export function closedError(): HeddleError {
@@ -44,6 +44,13 @@ export function noThreadError({ stepId, attempt }: PoolCall, end: LaneEnd, failu
       `the last one ${deathOf(end)}.`,
     { details: { stepId, attempt }, ...causeOf(end) },
   );
+}
+
+/** The end of a thread, as far as those who had started on it may see each other's values. */
+export function concealed(end: LaneEnd, started: readonly PendingCall[]): LaneEnd {
+  if (!("error" in end)) return end;
+  const error = started.reduce((seen, { request }) => request.conceal?.(seen) ?? seen, end.error);
+  return error === end.error ? end : { ...end, error };
 }
 
 /** How a thread ended, in words that follow on "the thread". */

@@ -19,6 +19,8 @@ export interface PoolCall extends Omit<EffectContext, "signal" | "emit" | "meter
   readonly timeoutMs?: number | undefined;
   /** Called when the effect begins; once more when the call runs again because its thread was lost to a neighbour. */
   readonly onStart?: (() => void) | undefined;
+  /** What may be seen of the failure of its thread, which calls beside it may be told of. */
+  readonly conceal?: ((failure: unknown) => unknown) | undefined;
   /** False: once it has begun it is not run again, whoever ended its thread; it fails with EFFECT_WORKER_LOST. Default true. */
   readonly mayRepeat?: boolean | undefined;
 }

@@ -29,6 +29,7 @@ import { PendingCall, type PoolCall, type PoolOutcome, type WireCall } from "./c
 import {
   causeOf,
   closedError,
+  concealed,
   deathOf,
   lostError,
   noThreadError,
@@ -422,7 +423,7 @@ export class EffectPool {
   }
 
   /** E5 */
-  #recover(lane: Lane, end: LaneEnd): void {
+  #recover(lane: Lane, reported: LaneEnd): void {
     const started: PendingCall[] = [];
     const unstarted: PendingCall[] = [];
     for (const call of lane.takeAll()) {
@@ -431,6 +432,7 @@ export class EffectPool {
       (lane.hasStarted(call) ? started : unstarted).push(call);
     }
     if (this.#state.kind !== "closing") this.#meters.noteLoss(lane.threadId);
+    const end = concealed(reported, started);
     const { lost, suspects, innocent } = judge(end, started, lane.isSolo);
     for (const call of lost) this.#over(call, lostError(call.request, end));
     for (const call of suspects) this.#rerun(call, true);

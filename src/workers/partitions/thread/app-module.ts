@@ -10,8 +10,10 @@ import {
   configuredClaimCheck,
   type EffectMiddleware,
   EffectRuntime,
+  Redactor,
   type RingParts,
   ring,
+  type SecretResolver,
 } from "../../../effects/index.js";
 import { HeddleError, type RegisteredFlow } from "../../../kernel/index.js";
 
@@ -27,24 +29,33 @@ interface Exports {
   readonly authorizer?: unknown;
   readonly policies?: unknown;
   readonly claimCheck?: unknown;
+  readonly secrets?: unknown;
 }
 
 /** What of the ring is not the module's to say. */
 export interface ThreadParts {
   /** Asked for when an effect puts something away. */
   readonly store: () => ClaimCheckStore;
+  readonly now: () => number;
   readonly budgeting: RingParts["budgeting"];
 }
 
 /** Throws CONFIG_INVALID, naming `workers.app`. */
-export async function loadAppModule(url: string, { store, budgeting }: ThreadParts): Promise<AppModule> {
+export async function loadAppModule(url: string, { store, now, budgeting }: ThreadParts): Promise<AppModule> {
   let module: Readonly<Record<string, unknown>>;
   try {
     module = (await import(url)) as Readonly<Record<string, unknown>>;
   } catch (error) {
     throw refused(url, `cannot be loaded: ${error instanceof Error ? error.message : String(error)}`, error);
   }
-  const { registerEffects, effectMiddleware = [], authorizer, policies, claimCheck }: Exports = module;
+  const {
+    registerEffects,
+    effectMiddleware = [],
+    authorizer,
+    policies,
+    claimCheck,
+    secrets,
+  }: Exports = module;
   if (registerEffects !== undefined && typeof registerEffects !== "function")
     throw refused(url, "exports registerEffects, which has to be a function");
   if (!isMiddleware(effectMiddleware))
@@ -55,6 +66,11 @@ export async function loadAppModule(url: string, { store, budgeting }: ThreadPar
     throw refused(url, "exports policies, which has to be a list of what policy$ makes");
   if (claimCheck !== undefined)
     checkClaimCheckConfig(`workers.app ${url}: its export claimCheck`, claimCheck);
+  if (secrets !== undefined && !hasResolver(secrets))
+    throw refused(
+      url,
+      "exports secrets, which has to be { resolver }, a function that gives secrets by name",
+    );
   const flows = flowsOf(module);
   const effects = new EffectRuntime(
     ring({
@@ -64,6 +80,7 @@ export async function loadAppModule(url: string, { store, budgeting }: ThreadPar
       budgeting,
       middleware: effectMiddleware,
       claimCheck: claimCheck && configuredClaimCheck(claimCheck, store),
+      secrets: secrets && new Redactor(secrets.resolver, now),
     }),
   );
   try {
@@ -77,6 +94,10 @@ export async function loadAppModule(url: string, { store, budgeting }: ThreadPar
 
 function isAuthorizer(value: unknown): value is CapabilityAuthorizer {
   return typeof (value as { authorize?: unknown } | null)?.authorize === "function";
+}
+
+function hasResolver(value: unknown): value is { readonly resolver: SecretResolver } {
+  return typeof (value as { resolver?: unknown } | null)?.resolver === "function";
 }
 
 function isMiddleware(value: unknown): value is EffectMiddleware[] {

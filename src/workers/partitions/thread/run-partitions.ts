@@ -17,6 +17,7 @@ import {
   HeddleError,
   invariant,
   LmdbEventStore,
+  Vault,
 } from "../../../kernel/index.js";
 import { answer, exposeControl } from "../../control-line.js";
 import { PACKET_FORMAT } from "../../packets/index.js";
@@ -114,6 +115,7 @@ class PartitionsHere {
     }
     const { flows, effects, claimCheck } = await loadAppModule(app, {
       store: () => this.#contentStore(),
+      now: () => this.#surroundings.clock.now(),
       budgeting: this.#ledger && { ledger: this.#ledger, now: () => this.#surroundings.clock.now() },
     });
     this.#citesContent = claimCheck !== undefined;
@@ -123,7 +125,7 @@ class PartitionsHere {
   }
 
   async open(): Promise<null> {
-    const { storage, numbers, limits, snapshotEvery, maxResident, effects } = this.#setup;
+    const { storage, numbers, limits, sealingKeys, snapshotEvery, maxResident, effects } = this.#setup;
     const { clock, entropy } = this.#surroundings;
     const { dir, partitions, sync, createdBy } = storage;
     const effectRuntime = this.#effects ?? new EffectRuntime(); // T1
@@ -144,6 +146,7 @@ class PartitionsHere {
       clock,
       entropy,
       limits,
+      vault: new Vault(sealingKeys),
       registry: this.#registry,
       observer: this.#observer,
       snapshotEvery,

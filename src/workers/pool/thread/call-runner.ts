@@ -19,6 +19,7 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import type { MessagePort } from "node:worker_threads";
 import type { Effect } from "../../../effects/index.js";
 import { keepRetryHint } from "../../../effects/retry-hint.js";
+import type { Redactor } from "../../../effects/secrets/redactor.js";
 import { fromWire, toWire, type ValueLimits } from "../../../kernel/codec/index.js";
 import { isThenable } from "../../../kernel/deferred.js";
 import { HeddleError } from "../../../kernel/errors.js";
@@ -48,6 +49,8 @@ const EMIT_DELAY_MS = 10;
 export interface CallRunnerOptions {
   readonly port: MessagePort;
   readonly effects: EffectTable;
+  /** Around effects whose input refers to secrets. */
+  readonly redactor: Redactor | undefined;
   readonly claims: Claims;
   readonly limits: ValueLimits;
   readonly maxCalls: number;
@@ -185,7 +188,10 @@ export class CallRunner {
     let result: unknown;
     try {
       if (!runnable) throw unknownEffect(attempt.effectId);
-      result = this.#tracker.run(attempt.id, execute, runnable.effect, fromWire(message[3]), attempt);
+      const input = fromWire(message[3]);
+      const { redactor } = this.#options;
+      const run = redactor?.isNeeded(input) ? executeWith(redactor) : execute;
+      result = this.#tracker.run(attempt.id, run, runnable.effect, input, attempt);
     } catch (error) {
       this.#failed(attempt, error);
       return { isWaiting: false, endedAt: performance.now() };
@@ -257,6 +263,11 @@ export class CallRunner {
 
 function execute(effect: Effect, input: unknown, attempt: Attempt): unknown {
   return effect.execute(input, attempt);
+}
+
+function executeWith(redactor: Redactor): typeof execute {
+  return (effect, input, attempt) =>
+    redactor.around(attempt, input, async (value, ctx = attempt) => effect.execute(value, ctx));
 }
 
 function isResult(kind: number): boolean {

@@ -6,6 +6,7 @@
 
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { type MessagePort, threadId } from "node:worker_threads";
+import type { Redactor } from "../../../effects/secrets/redactor.js";
 import { answer, exposeControl } from "../../control-line.js";
 import { type Message, PACKET_FORMAT, packFailure, postPacket } from "../../packets/index.js";
 import { Claims } from "../claims.js";
@@ -15,6 +16,7 @@ import { type HostMessage, type LaneTask, ToHost } from "../protocol.js";
 import type { ThreadFigures } from "../report.js";
 import { CallRunner } from "./call-runner.js";
 import { describeEffects, type EffectTable, loadEffects } from "./effect-module.js";
+import { loadRedactor } from "./secrets-module.js";
 
 const DELAY_RESOLUTION_MS = 20;
 /** Of the thread, not of a lane: it goes on while the thread waits for the next lane. */
@@ -25,7 +27,7 @@ export async function openLane(task: LaneTask): Promise<void> {
   const { packets, control } = task;
   try {
     const effects = await effectsFor(task);
-    await run(task, effects);
+    await run(task, effects, await loadRedactor(task.module));
   } catch (error) {
     post(packets, [ToHost.refused, packFailure(error)]);
   } finally {
@@ -41,7 +43,7 @@ async function effectsFor({ format, module }: LaneTask): Promise<EffectTable> {
   return loadEffects(module);
 }
 
-async function run(task: LaneTask, effects: EffectTable): Promise<void> {
+async function run(task: LaneTask, effects: EffectTable, redactor: Redactor | undefined): Promise<void> {
   const { packets, control, claims, limits, maxCalls } = task;
   let retire = (): void => {};
   const retired = new Promise<void>((resolve) => {
@@ -50,6 +52,7 @@ async function run(task: LaneTask, effects: EffectTable): Promise<void> {
   const runner = new CallRunner({
     port: packets,
     effects,
+    redactor,
     claims: new Claims(claims),
     limits,
     maxCalls,
@@ -57,7 +60,11 @@ async function run(task: LaneTask, effects: EffectTable): Promise<void> {
   });
   // These are the thread's own events, not those of the host's process.
   const onEnd = (): void => runner.lastWords();
-  process.on("uncaughtExceptionMonitor", onEnd);
+  const onUncaught = (error: unknown): void => {
+    redactor?.cleanse(error);
+    onEnd();
+  };
+  process.on("uncaughtExceptionMonitor", onUncaught);
   process.on("exit", onEnd);
   delay.enable();
   exposeControl<ThreadControl>(
@@ -76,7 +83,7 @@ async function run(task: LaneTask, effects: EffectTable): Promise<void> {
   packets.on("message", (packet) => runner.receive(packet));
   post(packets, [ToHost.opened, threadId]);
   await retired;
-  process.off("uncaughtExceptionMonitor", onEnd);
+  process.off("uncaughtExceptionMonitor", onUncaught);
   process.off("exit", onEnd);
 }
 

@@ -1,0 +1,71 @@
+// Secrets: what `security.secrets` says, checked, and what is made of it.
+
+import { Redactor, type SecretResolver } from "../effects/index.js";
+import { HeddleError, KEY_BYTES, ONLY_KEY, type SealingKeyRing, Vault } from "../kernel/index.js";
+
+export interface SecretsConfig {
+  /** Looks up what `secretRef(name)` stands for, right before each attempt of an effect in this thread. */
+  resolver?: SecretResolver | undefined;
+  /**
+   * Seals what schemas mark as `sensitive` or `internal`, and whom executions act for: 32 random bytes, or a ring of such keys of
+   * which new values get the current one. A key is needed as long as executions that used it are to go on.
+   */
+  sealingKey?: Uint8Array | SealingKeyRing | undefined;
+}
+
+const OPTIONS = ["resolver", "sealingKey"];
+
+/** @throws CONFIG_INVALID, naming the option */
+export function checkSecrets(secrets: unknown): void {
+  if (secrets === undefined) return;
+  if (typeof secrets !== "object" || secrets === null)
+    throw invalid("", "must be an object: { resolver, sealingKey }");
+  const unknown = Object.keys(secrets).find((option) => !OPTIONS.includes(option));
+  if (unknown !== undefined) throw invalid(`.${unknown}`, `is no option. There are: ${OPTIONS.join(", ")}`);
+  const { resolver, sealingKey } = secrets as SecretsConfig;
+  if (resolver !== undefined && typeof resolver !== "function")
+    throw invalid(".resolver", "must be a function: (name, ctx) => secret");
+  if (sealingKey !== undefined) checkRing(readRing(sealingKey));
+}
+
+export function vaultOf(secrets: SecretsConfig | undefined): Vault {
+  return new Vault(sealingKeysOf(secrets));
+}
+
+export function sealingKeysOf(secrets: SecretsConfig | undefined): SealingKeyRing | undefined {
+  return secrets?.sealingKey === undefined ? undefined : readRing(secrets.sealingKey);
+}
+
+export function redactorOf(secrets: SecretsConfig | undefined, now: () => number): Redactor | undefined {
+  return secrets?.resolver && new Redactor(secrets.resolver, now);
+}
+
+function readRing(sealingKey: Uint8Array | SealingKeyRing): SealingKeyRing {
+  return sealingKey instanceof Uint8Array
+    ? { current: ONLY_KEY, keys: { [ONLY_KEY]: sealingKey } }
+    : sealingKey;
+}
+
+function checkRing(ring: Partial<SealingKeyRing> | null): void {
+  const { current, keys } = ring ?? {};
+  if (typeof keys !== "object" || keys === null)
+    throw invalid(".sealingKey", `must be ${KEY_BYTES} random bytes, or { current, keys: { id: bytes } }`);
+  for (const [id, key] of Object.entries(keys)) {
+    if (id === "") throw invalid(".sealingKey", "has a key without an id");
+    if (!(key instanceof Uint8Array) || key.length !== KEY_BYTES)
+      throw invalid(
+        ".sealingKey",
+        `has a key that is not ${KEY_BYTES} bytes (${id}): make one with crypto.randomBytes(${KEY_BYTES})`,
+      );
+  }
+  if (typeof current !== "string" || !Object.hasOwn(keys, current))
+    throw invalid(
+      ".sealingKey.current",
+      `must be the id of one of its keys: ${Object.keys(keys).join(", ") || "none"}`,
+    );
+}
+
+function invalid(option: string, complaint: string): HeddleError {
+  const name = `security.secrets${option}`;
+  return new HeddleError("CONFIG_INVALID", `${name} ${complaint}.`, { details: { option: name } });
+}

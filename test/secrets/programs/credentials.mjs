@@ -1,0 +1,65 @@
+// What the threads of the test of references load: effects that use a credential, and are careless with it.
+
+import { setTimeout as delay } from "node:timers/promises";
+import { defineFlow, fail, flow$, isSecretText, sensitive, step$, ToolEffect } from "heddle";
+import { z } from "zod";
+
+/** Each lookup is a new secret, as where credentials are short-lived. */
+let lookups = 0;
+export const secrets = {
+  resolver: async (name, ctx) => {
+    if (name === "broken") throw new Error("vault said: hunter2-broken");
+    if (name === "absent") return undefined;
+    return `resolved-${name}-${ctx.stepId}-${++lookups}`;
+  },
+};
+
+const key = sensitive(z.custom(isSecretText));
+
+export const effects = {
+  /** Gives away whether it got the text, in a form that is not searched for. */
+  spell: new ToolEffect(({ key }) => (typeof key === "string" ? key.split("").reverse().join("") : key)),
+  leak: new ToolEffect(({ key, nested }, ctx) => {
+    ctx.emit("used", { header: `Bearer ${key}`, basic: Buffer.from(`ann:${key}`).toString("base64") });
+    return {
+      plain: key,
+      nested,
+      url: `https://x/?k=${encodeURIComponent(key)}`,
+      bytes: Buffer.from(key),
+      [`by ${key}`]: new Map([[key, new Set([key])]]),
+    };
+  }),
+  throws: new ToolEffect(({ key }) => {
+    const cause = Object.assign(new TypeError(`inner ${key}`), { code: `E-${key}` });
+    throw Object.assign(new RangeError(`no luck with ${key}`, { cause }), {
+      retryable: false,
+      config: { headers: { authorization: `Basic ${Buffer.from(key).toString("base64")}` } },
+    });
+  }),
+  refuses: new ToolEffect(({ key }) => fail("refused", { key }), { errors: { refused: z.unknown() } }),
+  /** Takes its thread down, with the secret in its last words. */
+  crashes: new ToolEffect(async ({ key }) => {
+    setImmediate(() => {
+      throw Object.assign(new Error(`crashed with ${key}`), { key });
+    });
+    await delay(60_000);
+  }),
+};
+
+export const registerEffects = (runtime) => {
+  for (const [id, effect] of Object.entries(effects)) runtime.register(`inline.${id}`, effect);
+};
+
+/** Runs one effect with a reference, and gives what came of it. */
+export const uses = defineFlow(
+  flow$({ id: "uses", version: "1", inputSchema: z.unknown(), outputSchema: z.unknown() }),
+  async (ctx, { toolId, input, retry }) => {
+    const inputSchema = z.looseObject({ key });
+    const step = step$({ id: "step", toolId, inputSchema, outputSchema: z.unknown(), retry });
+    try {
+      return { output: await ctx.run(step, input) };
+    } catch (error) {
+      return { error, name: error.name };
+    }
+  },
+);

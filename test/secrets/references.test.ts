@@ -1,0 +1,198 @@
+// Secret references: the log has the name, the effect gets the secret, in whatever thread it runs, and nothing of it comes out.
+
+import { inspect } from "node:util";
+import {
+  defineConfig,
+  type HeddleApp,
+  type HeddleConfig,
+  lmdbStorage,
+  type RegisteredFlow,
+  redactionMiddleware,
+  secretRef,
+  ToolEffect,
+  tainted,
+} from "heddle";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { errorOf, temporaryDirectory, within } from "../workers/partitions/world.js";
+import * as programs from "./programs/credentials.mjs";
+
+const MODULE = new URL("./programs/credentials.mjs", import.meta.url);
+const { uses, secrets, registerEffects } = programs as unknown as {
+  readonly uses: RegisteredFlow;
+  readonly secrets: NonNullable<NonNullable<HeddleConfig["security"]>["secrets"]>;
+  readonly registerEffects: NonNullable<NonNullable<HeddleConfig["execution"]>["registerEffects"]>;
+};
+const pool = { module: MODULE, maxThreads: 1 };
+
+const PLACES: readonly [string, string, Partial<HeddleConfig>][] = [
+  ["in the host's thread", "inline.", { security: { secrets }, execution: { registerEffects } }],
+  ["in a pool thread", "", { workers: { effects: pool } }],
+  ["in a partition thread", "inline.", { workers: { actors: 1, app: MODULE } }],
+  ["in the pool of a partition thread", "", { workers: { actors: 1, app: MODULE, effects: pool } }],
+];
+
+function open(config: Partial<HeddleConfig>): HeddleApp {
+  const app = defineConfig({
+    storage: lmdbStorage({ dir: temporaryDirectory(), sync: "commit" }),
+    flows: [uses],
+    ...config,
+  });
+  onTestFinished(() => app.close({ deadlineMs: 0 }));
+  return app;
+}
+
+describe.each(PLACES)("a secretRef of an effect %s", (_place, prefix, config) => {
+  const run = async (effect: string, input: object, options: object = {}): Promise<unknown> => {
+    const app = open(config);
+    const handle = await app.runtime.start(
+      uses,
+      { toolId: prefix + effect, input: { key: secretRef("stripe"), ...input }, ...options },
+      { executionId: "x" },
+    );
+    const result = await within(handle.result(), effect);
+    const state = await handle.waitForCompletion();
+    const shown = inspect([result, state, await app.stores.eventStore.read("x")], {
+      depth: 30,
+      showHidden: true,
+      maxStringLength: null,
+    });
+    expect(shown).not.toContain("resolved-stripe");
+    expect(shown).not.toContain(Buffer.from("resolved-stripe").toString("base64").slice(0, 16));
+    expect(shown).toContain("__heddleSecret"); // the log has the name
+    return result;
+  };
+
+  it("is the secret to the effect, and a name to everybody else", async () => {
+    expect(await run("spell", {})).toMatchObject({
+      output: expect.stringMatching(/^\d+-pets-epirts-devloser$/) as unknown,
+    });
+  });
+
+  it("does not come out in results or events, whatever they are made of", async () => {
+    const result = await run("leak", { nested: [{ key: secretRef("stripe") }] });
+    expect(result).toEqual({
+      output: {
+        plain: "[secret]",
+        nested: [{ key: "[secret]" }],
+        url: "https://x/?k=[secret]",
+        bytes: expect.any(Buffer) as unknown,
+        "by [secret]": new Map([["[secret]", new Set(["[secret]"])]]),
+      },
+    });
+  });
+
+  it("does not come out in errors, which stay what they were otherwise", async () => {
+    const result = await run("throws", {}, { retry: { maxAttempts: 3, baseDelayMs: 1 } });
+    expect(result).toMatchObject({
+      name: "RangeError",
+      error: {
+        message: "no luck with [secret]",
+        retryable: false,
+        cause: { message: "inner [secret]", code: "E-[secret]" },
+        config: { headers: { authorization: expect.stringContaining("[secret]") as unknown } },
+      },
+    });
+  });
+
+  it("does not come out of a failure channel", async () => {
+    expect(await run("refuses", {})).toMatchObject({
+      name: "TypedFailure",
+      error: { channel: "refused", payload: { key: "[secret]" } },
+    });
+  });
+
+  it("that cannot be resolved keeps the effect from running, and says nothing of what the resolver said", async () => {
+    for (const name of ["broken", "absent"]) {
+      const result = await run("spell", { key: secretRef(name) });
+      expect(result).toMatchObject({ error: { code: "SECRET_UNRESOLVED", details: { name } } });
+      expect(inspect(result, { depth: 9 })).not.toContain("hunter2");
+    }
+  });
+
+  it("inside tainted content is not resolved", async () => {
+    const nested = tainted({ key: secretRef("stripe") }, "web");
+    expect(await run("leak", { nested })).toMatchObject({ output: { nested } });
+  });
+});
+
+describe("a thread that dies of an error with a secret in it", () => {
+  it.each(PLACES.filter(([, prefix]) => prefix === ""))(
+    "tells of it without the secret: %s",
+    async (_p, _x, config) => {
+      const warnings: string[] = [];
+      const app = open({ ...config, observability: { onWarn: (message) => warnings.push(message) } });
+      const handle = await app.runtime.start(uses, {
+        toolId: "crashes",
+        input: { key: secretRef("stripe") },
+      });
+      const result = await within(handle.result(), "crash");
+      const shown = inspect([result, warnings, await app.stores.eventStore.read(handle.executionId)], {
+        depth: 30,
+      });
+      expect(shown).toContain("crashed with [secret]");
+      expect(shown).not.toContain("resolved-stripe");
+    },
+  );
+});
+
+describe("redactionMiddleware", () => {
+  it("does the same where it is put, and for ambient calls", async () => {
+    let count = 0;
+    const app = open({
+      execution: {
+        registerEffects: (effects) =>
+          effects.register(
+            "ask",
+            new ToolEffect(({ key }: { key: string }) => {
+              count += 1;
+              if (count === 2) throw new Error(`not with ${key}`);
+              return `asked with ${key}`;
+            }),
+          ),
+        effectMiddleware: [redactionMiddleware({ resolver: (name) => `the-secret-${name}` })],
+      },
+    });
+    const ask = (): Promise<unknown> => app.effectRuntime.invokeTransient("ask", { key: secretRef("a") });
+    expect(await ask()).toBe("asked with [secret]");
+    expect((await errorOf(ask())).message).toBe("not with [secret]");
+    const clean = { key: "no reference" };
+    expect(await app.effectRuntime.invokeTransient("ask", clean)).toBe("asked with no reference");
+  });
+
+  it("needs a resolver", () => {
+    expect(() => redactionMiddleware({} as never)).toThrow(
+      expect.objectContaining({ code: "CONFIG_INVALID" }),
+    );
+  });
+});
+
+describe("security.secrets", () => {
+  it.each<[string, unknown, RegExp]>([
+    ["no object", "key", /security\.secrets must be an object/],
+    ["an unknown option", { key: 1 }, /security\.secrets\.key is no option/],
+    ["a resolver that is none", { resolver: {} }, /resolver must be a function/],
+    ["a short key", { sealingKey: new Uint8Array(16) }, /not 32 bytes.*randomBytes\(32\)/],
+    ["a key as text", { sealingKey: "k".repeat(32) }, /must be 32 random bytes/],
+    [
+      "a ring without its current key",
+      { sealingKey: { current: "b", keys: { a: new Uint8Array(32) } } },
+      /current must be the id.*a/,
+    ],
+    [
+      "a ring with a bad key",
+      { sealingKey: { current: "a", keys: { a: new Uint8Array(32), b: [1] } } },
+      /\(b\)/,
+    ],
+  ])("%s is refused, with what to do", (_what, bad, message) => {
+    const build = (): unknown =>
+      defineConfig({ storage: { kind: "memory" }, security: { secrets: bad as never }, autostart: false });
+    expect(build).toThrow(
+      expect.objectContaining({ code: "CONFIG_INVALID", message: expect.stringMatching(message) as unknown }),
+    );
+  });
+
+  it("a resolver does not cross into partition threads, and the message says what does", () => {
+    const build = (): unknown => open({ security: { secrets }, workers: { actors: 1, app: MODULE } });
+    expect(build).toThrow(/Export secrets = \{ resolver \}/);
+  });
+});
