@@ -1,4 +1,5 @@
 export { Admission, type AdmissionOptions } from "./admission.js";
+export type { Footprints } from "./caution.js";
 export { FlowRegistry, flowsOf, isRegisteredFlow } from "./flow-registry.js";
 export type { ExecutionHandle } from "./handle.js";
 export { type InDoubtVerdict, readVerdict } from "./in-doubt.js";

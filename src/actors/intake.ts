@@ -15,6 +15,7 @@ import {
   isTerminal,
   type PartitionLog,
   type RegisteredFlow,
+  type SetAside,
   type TimerRow,
   type Wire,
   wireBytes,
@@ -48,6 +49,12 @@ export interface IntakeHost extends ActorHost {
 /** Executions taken up per pass while recovering: memory stays in proportion to what is at work. */
 const RECOVERED_PER_PASS = 256;
 
+const QUARANTINED: SetAside = {
+  code: "EXECUTION_QUARANTINED",
+  message:
+    "The threads that ran it ended while they did. Mend what it runs, or cancel it; the next opening tries it again.",
+};
+
 interface Scan {
   readonly status: "setAside" | "running" | "suspended";
   after: number;
@@ -65,6 +72,8 @@ export interface IntakeOptions {
   readonly registry: FlowRegistry;
   readonly timers: Timers;
   readonly admission: Admission;
+  /** Executions that are not to run here. */
+  readonly quarantined?: ReadonlySet<string> | undefined;
   readonly host: IntakeHost;
 }
 
@@ -75,17 +84,19 @@ export class Intake {
   readonly #host: IntakeHost;
   #nextKey: number;
   readonly #admission: Admission;
+  readonly #quarantined: ReadonlySet<string> | undefined;
   #starts: StartRequest[] = [];
   /** Starts that wait for room. */
   #held: HeldStart[] = [];
   #messages = new Map<string, Message[]>();
   #scans: Scan[] = [];
 
-  constructor({ log, registry, timers, admission, host }: IntakeOptions) {
+  constructor({ log, registry, timers, admission, quarantined, host }: IntakeOptions) {
     this.#log = log;
     this.#registry = registry;
     this.#timers = timers;
     this.#admission = admission;
+    this.#quarantined = quarantined;
     this.#host = host;
     this.#nextKey = log.nextKey;
   }
@@ -174,7 +185,8 @@ export class Intake {
       }
       const flow = this.#registry.find(actor.flowId, actor.flowVersion);
       try {
-        if (flow) actor.restore(records, flow);
+        if (this.#quarantined?.has(actor.id)) actor.restoreSetAside(records, QUARANTINED);
+        else if (flow) actor.restore(records, flow);
         else actor.restoreSetAside(records, this.#registry.missing(actor.flowId, actor.flowVersion));
       } catch (error) {
         actor.setAsideBy(error);

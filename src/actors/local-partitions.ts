@@ -18,6 +18,7 @@ import {
   type Vault,
 } from "../kernel/index.js";
 import type { Admission } from "./admission.js";
+import type { Caution } from "./caution.js";
 import type { FlowRegistry } from "./flow-registry.js";
 import type { Observer } from "./observer.js";
 import { Partition, type PartitionLoad } from "./partition.js";
@@ -51,6 +52,7 @@ export interface LocalPartitionsOptions {
   readonly ledger?: Ledger | undefined;
   /** Bounds what the partitions have at work together. */
   readonly admission?: Admission | undefined;
+  readonly caution?: Caution | undefined;
   /** Awaited before each pass; see PartitionOptions. */
   readonly pace?: (() => Promise<void> | undefined) | undefined;
 }
@@ -95,7 +97,7 @@ export class LocalPartitions implements PartitionHost {
     const { vault = NO_VAULT } = this.#options;
     const executor: EffectExecutor = new InlineExecutor(effectRuntime, clock, limits, vault);
     const states = new StateReader(this.#options.snapshotStore, this.#options.snapshotEvery);
-    const { maxResident, admission, pace, ledger } = this.#options;
+    const { maxResident, admission, caution, pace, ledger } = this.#options;
     const shared = {
       clock,
       entropy,
@@ -107,6 +109,7 @@ export class LocalPartitions implements PartitionHost {
       states,
       maxResident,
       admission,
+      caution,
       pace,
       ledger,
     };

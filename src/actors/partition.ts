@@ -36,6 +36,7 @@ import {
 import type { Actor, Move } from "./actor.js";
 import { Admission } from "./admission.js";
 import { Backlog } from "./backlog.js";
+import type { Caution, Footprints } from "./caution.js";
 import { explainClosedGate } from "./closed-gate.js";
 import type { FlowRegistry } from "./flow-registry.js";
 import type { InFlight } from "./in-flight.js";
@@ -65,6 +66,8 @@ export interface PartitionOptions {
   readonly pace?: (() => Promise<void> | undefined) | undefined;
   /** Shared by the partitions of a thread. Default: no bound. */
   readonly admission?: Admission | undefined;
+  /** Where threads of these partitions have ended again and again. */
+  readonly caution?: Caution | undefined;
   /** Shared by the partitions of a thread. Default: nothing is counted. */
   readonly ledger?: Ledger | undefined;
 }
@@ -111,6 +114,7 @@ export class Partition implements IntakeHost {
   readonly #maxResident: number;
   readonly #pace: PartitionOptions["pace"];
   readonly #admission: Admission;
+  readonly #footprints: Footprints | undefined;
   readonly #backlog: Backlog;
   readonly #actors = new Map<string, Actor>();
   readonly #watchers: Watchers;
@@ -151,6 +155,7 @@ export class Partition implements IntakeHost {
     this.#admission = options.admission ?? new Admission();
     this.#admission.onRoom(() => this.#wake());
     this.#watchers = new Watchers(this.vault);
+    this.#footprints = options.caution?.footprints;
     this.#residency = new Residency(options.maxResident);
     this.#backlog = new Backlog(options.executor, (attempt) => this.#dispatch(attempt));
     this.#timers = new Timers(options.log, options.clock, () => this.#wake());
@@ -159,6 +164,7 @@ export class Partition implements IntakeHost {
       registry: options.registry,
       timers: this.#timers,
       admission: this.#admission,
+      quarantined: options.caution?.quarantined,
       host: this,
     });
   }
@@ -412,7 +418,8 @@ export class Partition implements IntakeHost {
     for (const actor of actors) actor.queued = false;
     const generation = this.#generation;
     await this.#intake.restore(actors);
-    await this.#advance(actors, now);
+    if (this.#footprints) await this.#advanceOneByOne(this.#footprints, actors, now);
+    else await this.#advance(actors, now);
     this.#commit(actors, now, generation);
   }
 
@@ -442,6 +449,14 @@ export class Partition implements IntakeHost {
       wave = again;
     }
     for (const actor of wave) this.enqueue(actor);
+  }
+
+  async #advanceOneByOne(footprints: Footprints, actors: readonly Actor[], now: number): Promise<void> {
+    for (const actor of actors) {
+      footprints.stepOn(actor.id);
+      await this.#advance([actor], now);
+    }
+    footprints.stepOff();
   }
 
   #commit(actors: readonly Actor[], now: number, generation: number): void {
@@ -536,18 +551,20 @@ export class Partition implements IntakeHost {
       actor.post({ kind: "settled", stepId, attempt: number, outcome });
       this.#checkDrained();
     };
-    if (!this.#admission.isBounded) return this.#executor.dispatch(attempt, settle);
-    this.#admission.follow(
-      (end) =>
-        this.#executor.dispatch(attempt, (outcome) => {
-          end();
-          settle(outcome);
-        }),
-      (by) => {
-        actor.handlersWaiting += by;
-        if (this.#actors.get(actor.id) === actor) this.#count(actor);
-      },
-    );
+    const begin = (whenOver?: () => void): void =>
+      this.#executor.dispatch(attempt, (outcome) => {
+        whenOver?.();
+        settle(outcome);
+      });
+    if (this.#footprints) this.#footprints.follow(actor.id, begin);
+    else if (this.#admission.isBounded) this.#admission.follow(begin, (by) => this.#lend(actor, by));
+    else this.#executor.dispatch(attempt, settle);
+  }
+
+  /** So many more, or fewer, of its handlers wait for other executions. */
+  #lend(actor: Actor, by: 1 | -1): void {
+    actor.handlersWaiting += by;
+    if (this.#actors.get(actor.id) === actor) this.#count(actor);
   }
 
   #notify(actor: Actor, { standing, record, header }: Move): void {

@@ -35,6 +35,11 @@ export const ERROR_CODES = {
     retryable: true,
     meaning: "the execution cannot run with the code at hand; it keeps its log",
   },
+  EXECUTION_QUARANTINED: {
+    retryable: true,
+    meaning:
+      "threads ended again and again while they ran the execution; it is set aside until the next opening",
+  },
   RUNTIME_CLOSED: { retryable: false, meaning: "the runtime is closing or closed" },
   RUNTIME_NOT_STARTED: {
     retryable: true,

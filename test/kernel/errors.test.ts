@@ -46,6 +46,7 @@ describe("error codes", () => {
         "EXECUTION_CONFLICT",
         "EXECUTION_ENDED",
         "EXECUTION_FAILED",
+        "EXECUTION_QUARANTINED",
         "EXECUTION_SET_ASIDE",
         "EXECUTION_UNKNOWN",
         "FLOW_UNKNOWN",

@@ -7,6 +7,7 @@
 //     Its partitions recover as after the death of a process.
 // R2  What the host may keep open of the thread's log is let go of before the next thread opens it.
 // R3  Closing resolves: a thread that does not close in time is ended by force.
+// R4  When threads end again and again, it is found out at which execution, and the others go on without it (deaths.ts).
 
 import { setTimeout as delay } from "node:timers/promises";
 import type { Reply } from "../../actors/index.js";
@@ -14,6 +15,7 @@ import { afterLong, type Clock, HeddleError } from "../../kernel/index.js";
 import { type Packet, packetBytes } from "../packets/index.js";
 import type { PoolInspection, TuneOptions } from "../pool/index.js";
 import type { ThreadDescription } from "./control.js";
+import { Deaths } from "./deaths.js";
 import {
   type BudgetMessage,
   type HostMessage,
@@ -55,8 +57,6 @@ type Phase =
 
 const FIRST_PAUSE_MS = 25;
 const LONGEST_PAUSE_MS = 5_000;
-/** A thread that lived so long has not been ended by what ended the one before. */
-const LONG_LIFE_MS = 10_000;
 /** What a thread that does not answer gets beyond the deadline of a close. */
 const GRACE_MS = 1_000;
 const STATS_PATIENCE_MS = 1_000;
@@ -69,12 +69,12 @@ export class PartitionThread {
   readonly #clock: Clock;
   readonly #requests = new Requests();
   readonly #closing = new AbortController();
+  readonly #deaths = new Deaths();
   /** Limits of the pool that were set since; a thread that is started again gets them too. */
   #tuned: TuneOptions | undefined;
   #phase: Phase = { kind: "idle" };
   /** The last one there was. */
   #life: ThreadLife | undefined;
-  #bornAt = 0;
   #pauseMs = 0;
 
   constructor(plan: ThreadPlan, owner: ThreadOwner, clock: Clock) {
@@ -181,12 +181,12 @@ export class PartitionThread {
   #begin(): ThreadLife {
     const life = new ThreadLife(
       this.plan,
+      this.#deaths.cautionOfNext(),
       (packet) => this.#hear(life, packet),
       (end) => this.#lost(end),
     );
     this.#phase = { kind: "opening", life };
     this.#life = life;
-    this.#bornAt = performance.now();
     void life.ended.then((end) => this.#ended(life, end));
     return life;
   }
@@ -220,14 +220,22 @@ export class PartitionThread {
 
   /** R1 */
   #ended(life: ThreadLife, end: ThreadEnd): void {
-    if (this.#closing.signal.aborted || this.#phase.kind !== "open" || this.#phase.life !== life) return;
+    if (this.#closing.signal.aborted) return;
+    if (end.isByItself) this.#learnFrom(life);
+    if (this.#phase.kind !== "open" || this.#phase.life !== life) return;
     this.#phase = { kind: "down" };
     const lost = this.#lost(end);
     this.#owner.ended(this); // R2
     this.#requests.loseSent(lost);
-    if (performance.now() - this.#bornAt > LONG_LIFE_MS) this.#pauseMs = 0;
     this.#owner.warn(`${lost.message} It is started again, and what it was running goes on.`);
     void this.#restart();
+  }
+
+  /** R4 */
+  #learnFrom(life: ThreadLife): void {
+    const moral = this.#deaths.note(performance.now() - life.bornAt);
+    if (moral !== undefined) this.#owner.warn(`${this.#title} ${moral}`);
+    if (this.#deaths.inARow <= 1) this.#pauseMs = 0;
   }
 
   async #restart(): Promise<void> {

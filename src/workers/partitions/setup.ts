@@ -27,6 +27,11 @@ export interface ThreadSettings {
   readonly admission: AdmissionOptions;
   /** `execution.envelope.budgets`; undefined: nothing is counted. */
   readonly budgets: readonly Budget[] | undefined;
+  /** What the deaths of earlier threads have taught. */
+  readonly caution: {
+    readonly footprints: SharedArrayBuffer | undefined;
+    readonly quarantined: readonly string[];
+  };
   /** Which hooks the host has. */
   readonly hooks: { readonly onEvent: boolean; readonly onDurableEvent: boolean };
   /** `workers.effects` with URLs as text, for the pool of this thread. */

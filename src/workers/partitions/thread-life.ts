@@ -17,7 +17,7 @@ export interface ThreadPlan {
   readonly name: string;
   readonly entry: URL;
   readonly resourceLimits: ResourceLimits;
-  readonly settings: ThreadSettings;
+  readonly settings: Omit<ThreadSettings, "caution">;
 }
 
 /** How a thread ended. */
@@ -25,20 +25,29 @@ export interface ThreadEnd {
   readonly exitCode: number;
   /** What it died of, if it said so. */
   readonly error: unknown;
+  /** Nobody ended it by force. */
+  readonly isByItself: boolean;
 }
 
 export class ThreadLife {
   readonly control: ControlLine<PartitionControl>;
   readonly outbox: Outbox<ThreadMessage>;
   readonly ended: Promise<ThreadEnd>;
+  readonly bornAt = performance.now();
   readonly #worker: Worker;
   readonly #port: MessagePort;
+  #isForced = false;
 
   /** `lost` makes the error that questions still open at the end are answered with. */
-  constructor(plan: ThreadPlan, hear: (packet: Packet) => void, lost: (end: ThreadEnd) => Error) {
+  constructor(
+    plan: ThreadPlan,
+    caution: ThreadSettings["caution"],
+    hear: (packet: Packet) => void,
+    lost: (end: ThreadEnd) => Error,
+  ) {
     const packets = new MessageChannel();
     const control = new MessageChannel();
-    const setup: ThreadSetup = { ...plan.settings, packets: packets.port2, control: control.port2 };
+    const setup: ThreadSetup = { ...plan.settings, caution, packets: packets.port2, control: control.port2 };
     this.#worker = new Worker(plan.entry, {
       name: plan.name,
       workerData: setup,
@@ -57,7 +66,7 @@ export class ThreadLife {
       });
       this.#worker.once("exit", (exitCode) => {
         this.#hearTheRest(hear); // L1
-        const end = { exitCode, error };
+        const end = { exitCode, error, isByItself: !this.#isForced };
         void this.control.close(lost(end));
         resolve(end);
       });
@@ -66,6 +75,7 @@ export class ThreadLife {
 
   /** Ends it by force, if it has not ended. */
   async end(): Promise<void> {
+    this.#isForced = true;
     await this.#worker.terminate();
     await this.ended;
   }

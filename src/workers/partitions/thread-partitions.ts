@@ -228,7 +228,7 @@ export class ThreadPartitions implements PartitionHost, ThreadOwner {
       const numbers = Array.from({ length: eventStore.partitions }, (_, number) => number).filter(
         (number) => number % count === thread,
       );
-      const settings: ThreadSettings = {
+      const settings: ThreadPlan["settings"] = {
         format: PACKET_FORMAT,
         app,
         storage: { ...storage, partitions: eventStore.partitions },

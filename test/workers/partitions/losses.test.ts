@@ -105,6 +105,50 @@ describe("a thread that dies", () => {
     expect(listed.length).toBe(300);
   }, 60_000);
 
+  it.each(["turn", "handler", "timer", "memory"])(
+    "again and again, by what one execution does in its %s: that one is set aside, the others go on (C-LIF-02)",
+    async (how) => {
+      const warnings: string[] = [];
+      const app = openApp({
+        observability: { onWarn: (message) => warnings.push(message) },
+        partitions: 1,
+        workers: {
+          actors: 1,
+          ...(how === "memory" && {
+            resourceLimits: { maxOldGenerationSizeMb: 40, maxYoungGenerationSizeMb: 4 },
+          }),
+        },
+      });
+      await app.start();
+      const healthy = Array.from({ length: 20 }, (_, i) =>
+        startAnyway(app, flowOf("waiting"), { ms: 300, value: i }, `healthy-${i}`),
+      );
+      const handles = await Promise.all(healthy);
+      const lethal = await startAnyway(app, flowOf("lethal"), how, "culprit");
+      expect(await within(errorOf(lethal.result()), "it is set aside", 30_000)).toMatchObject({
+        code: "EXECUTION_SET_ASIDE",
+      });
+      const results = handles.map((handle) => handle.result());
+      expect(await within(Promise.all(results), "the ones beside it", 30_000)).toEqual(
+        handles.map((_, i) => i),
+      );
+      expect(warnings.join("\n")).toContain(
+        "the last two times while execution culprit was running, which is set aside",
+      );
+      const [header] = (await app.runtime.list()).filter(({ id }) => id === "culprit");
+      expect(header).toMatchObject({ status: "setAside", aside: { code: "EXECUTION_QUARANTINED" } });
+      // The thread that runs now stays, and the one that was set aside can be put out of the way.
+      const { actors } = await app.workers.stats();
+      expect(actors).toMatchObject([{ isResponding: true }]);
+      expect(actors[0]?.restarts).toBeLessThan(10);
+      await app.runtime.cancel("culprit");
+      const echo = await app.runtime.start(flowOf("echo"), 1);
+      expect(await within(echo.result(), "the thread works")).toBe(1);
+      expect((await app.workers.stats()).actors).toMatchObject([{ restarts: actors[0]?.restarts }]);
+    },
+    60_000,
+  );
+
   it("lets go of its locks: the directory opens at once after the app is closed", async () => {
     const dir = temporaryDirectory();
     const file = `${temporaryDirectory()}/marks`;

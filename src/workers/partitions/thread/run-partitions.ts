@@ -24,6 +24,7 @@ import { PACKET_FORMAT } from "../../packets/index.js";
 import type { EffectPoolOptions, PoolInspection, TuneOptions } from "../../pool/index.js";
 import { PooledEffects } from "../../pooled-effects.js";
 import type { PartitionControl, ThreadDescription } from "../control.js";
+import { leaveFootprints } from "../footprint.js";
 import { Outbox } from "../outbox.js";
 import { type HostMessage, ToHost, unpackForThread } from "../protocol.js";
 import type { PoolSettings, ThreadSetup } from "../setup.js";
@@ -125,7 +126,8 @@ class PartitionsHere {
   }
 
   async open(): Promise<null> {
-    const { storage, numbers, limits, sealingKeys, snapshotEvery, maxResident, effects } = this.#setup;
+    const { storage, numbers, limits, sealingKeys, snapshotEvery, maxResident, effects, caution } =
+      this.#setup;
     const { clock, entropy } = this.#surroundings;
     const { dir, partitions, sync, createdBy } = storage;
     const effectRuntime = this.#effects ?? new EffectRuntime(); // T1
@@ -153,6 +155,10 @@ class PartitionsHere {
       maxResident,
       admission: this.#admission,
       ledger: this.#ledger,
+      caution: {
+        footprints: caution.footprints && leaveFootprints(caution.footprints),
+        quarantined: new Set(caution.quarantined),
+      },
       partitions: numbers,
       pace: () => this.#window.pause(),
       effects: this.#pooled,

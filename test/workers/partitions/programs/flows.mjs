@@ -115,6 +115,24 @@ export const dying = flow("dying", async (ctx, input) => {
   );
   return [before, how];
 });
+/** Takes its thread down in the ways a thread can go, each time. */
+export const lethal = flow("lethal", async (ctx, how) => {
+  const hoard = [];
+  await ctx.run({ ...work, id: "before" }, 0);
+  await ctx.run(
+    step("dies", () => {
+      if (how === "handler") process.exit(7);
+      if (how === "timer")
+        setTimeout(() => {
+          throw new RangeError("from a timer");
+        }, 1);
+      return how === "timer" ? new Promise(() => {}) : 0;
+    }),
+    0,
+  );
+  if (how === "turn") process.exit(7);
+  for (;;) hoard.push(Array.from({ length: 10_000 }, () => ({ n: Math.random() })));
+});
 export const stuck = flow("stuck", (ctx, input) =>
   ctx.run(
     step("stuck", (_input, { attempt, signal }) => {
