@@ -1,6 +1,7 @@
 // The public surface of heddle, grouped as a reader meets it.
 
 export type {
+  CancelOptions,
   CloseOptions,
   ExecutionHandle,
   InDoubtVerdict,
@@ -144,6 +145,7 @@ export {
   ID_BYTES_MAX,
   internal,
   isSecretText,
+  type LateAttempt,
   type ListedStep,
   type ListFilter,
   MemoryContentStore,

@@ -6,10 +6,13 @@
 //
 // A1  One message at a time: a message is handled only when the flow is quiet and every recorded outcome is delivered.
 // A2  Dropping the run and replaying it later writes the same log as keeping it.
-// A3  An attempt's outcome counts once: it is matched by step and attempt, and ignored when the attempt is over.
+// A3  An attempt's outcome counts once, while it is the attempt its step waits for. What it comes to after that is recorded as
+//     late, if it was called off under way, and moves nothing.
+// A4  A cancellation is one event, whoever asks for it and how often. Attempts it calls off are not followed by others.
 
 import {
   CallAccount,
+  type LateOutcome,
   type Ledger,
   type Outcome,
   type Principal,
@@ -32,6 +35,7 @@ import {
   FlowContext,
   FlowRun,
   type FlowRunHost,
+  failureToWire,
   fromWire,
   HeddleError,
   isTerminal,
@@ -40,24 +44,26 @@ import {
   type LogRecord,
   type OpenStep,
   type OutcomeEvent,
-  parseWith,
   type RegisteredFlow,
+  type RunPhase,
   type Secrecy,
   type SetAside,
   Special,
   secrecyOf,
-  type TimerRow,
   toWire,
   type ValueLimits,
   type Vault,
   type Wire,
 } from "../kernel/index.js";
+import { Answers } from "./answers.js";
+import { deadlineCancel, stepDeadlineError } from "./deadline.js";
+import { type ClosedResume, Draft, type Settled } from "./draft.js";
 import { checkResumePayload, chooseGate, gateSchema } from "./gate.js";
-import { notInDoubt } from "./in-doubt.js";
-import { type EventSink, InFlight } from "./in-flight.js";
+import { notInDoubt, outcomeOfVerdict } from "./in-doubt.js";
+import { type AttemptSink, InFlight } from "./in-flight.js";
 import { type Message, type Reply, type ResumeRequest, rejectMessage, type Verdict } from "./messages.js";
 import { retryDelay } from "./retry.js";
-import { GATE_TIMER, RETRY_TIMER } from "./timer-names.js";
+import { DEADLINE_TIMER, GATE_TIMER, RETRY_TIMER, STEP_DEADLINE_TIMER } from "./timer-names.js";
 import { type Standing, setAsideError, standingOf } from "./watchers.js";
 
 /** What an actor needs of its surroundings; one object serves all actors of a partition. */
@@ -67,6 +73,8 @@ export interface ActorHost {
   readonly vault: Vault;
   /** Queues the actor for the next pass. */
   enqueue(actor: Actor): void;
+  /** Hands a message to an execution, in memory or not. */
+  send(executionId: string, message: Message): void;
   warn(message: string): void;
   /** Whether a task may run again when it is not known whether it has run. */
   mayRepeat(task: ExecutableTask): boolean;
@@ -89,36 +97,14 @@ export interface Move extends ExecutionCommit {
   readonly settled: readonly Settled[];
 }
 
-export interface Settled {
-  readonly spender: Spender;
-  readonly used: Used;
-}
-
-/** A resume that found its gate closed: whether it is a repeat or a loser is for the log to say. */
-export interface ClosedResume {
-  readonly request: ResumeRequest;
-  readonly reply: Reply<void>;
-}
-
 type OverBudget = Extract<Outcome, { readonly kind: "overBudget" }>;
 
 const NONE: readonly never[] = [];
 
-/** What the present pass has gathered so far. Most passes touch little of it, and there are very many. */
-class Draft {
-  events: ExecutionEvent[] | undefined;
-  dispatches: InFlight[] | undefined;
-  replies: Reply<void>[] | undefined;
-  closedResumes: ClosedResume[] | undefined;
-  arm: TimerRow[] | undefined;
-  disarm: TimerRow[] | undefined;
-  settled: Settled[] | undefined;
-}
-
 /** Executions of up to this many events keep them, so that their state can be folded without a read. */
 const RECENT_EVENTS_MAX = 64;
 
-export class Actor implements FlowRunHost, EventSink {
+export class Actor implements FlowRunHost, AttemptSink {
   readonly id: string;
   readonly key: number;
   readonly flowId: string;
@@ -155,8 +141,8 @@ export class Actor implements FlowRunHost, EventSink {
   #principal: Wire;
   /** Why it stands aside, as far as the host has been told. */
   #reported: string | undefined;
-  /** Which gate each named resume closed: a repeat must not close the next gate of that name. */
-  #answered: Map<string, string> | undefined;
+  #deadlineAt: number | undefined;
+  #answers: Answers | undefined;
   #draft: Draft | undefined;
   /** Where budgets are configured, and it has been in memory with its flow. */
   #spender: Spender | undefined;
@@ -218,6 +204,7 @@ export class Actor implements FlowRunHost, EventSink {
     this.append(started);
     this.answerWhenDurable(reply);
     this.recent = [];
+    if (started.deadlineAt !== undefined) this.#arm(started.deadlineAt, DEADLINE_TIMER);
     this.#openRun([started], NONE);
     this.#live = true; // nothing of it can have been in flight before
   }
@@ -250,7 +237,10 @@ export class Actor implements FlowRunHost, EventSink {
       throw new HeddleError("INVARIANT_BROKEN", `A1: execution ${this.id} was restored without its flow`);
     const { entropy, limits, vault } = this.#host;
     const [started] = history;
-    if (started?.type === "EXECUTION_STARTED") this.#principal = started.principal;
+    if (started?.type === "EXECUTION_STARTED") {
+      this.#principal = started.principal;
+      this.#deadlineAt = started.deadlineAt;
+    }
     if (this.#host.ledger && !this.#spender) this.#spender = this.#openSpender(this.#host.ledger, records);
     if (this.#principal instanceof Special) void this.principal; // without its key nothing of it can run
     const executionId = this.id;
@@ -278,7 +268,7 @@ export class Actor implements FlowRunHost, EventSink {
     return this.#inFlight?.get(attempt.stepId) === attempt;
   }
 
-  /** Aborts every attempt under way; what they come to is nobody's business any more. */
+  /** Aborts every attempt under way: this process goes no further with it, and what they come to is lost. */
   abortAttempts(reason: unknown): void {
     for (const attempt of this.#inFlight?.values() ?? NONE) attempt.abort(reason);
     this.#inFlight = undefined;
@@ -291,8 +281,7 @@ export class Actor implements FlowRunHost, EventSink {
 
   /** Tells those who wait for what the present pass has gathered that it is void. */
   dropDraft(error: HeddleError): void {
-    for (const reply of this.#draft?.replies ?? NONE) reply.reject(error);
-    for (const { reply } of this.#draft?.closedResumes ?? NONE) reply.reject(error);
+    this.#draft?.reject(error);
     this.#draft = undefined;
   }
 
@@ -338,7 +327,7 @@ export class Actor implements FlowRunHost, EventSink {
     if (run.phase.kind === "open") {
       if (!this.#live) this.#enterLive(run, now);
       this.status = run.parked ? "suspended" : "running";
-    } else if (!isTerminal(this.status)) this.#finish(run, now);
+    } else if (!isTerminal(this.status)) this.#end(run.phase, "it ended before this step did", now);
     return this.hasMail;
   }
 
@@ -372,7 +361,9 @@ export class Actor implements FlowRunHost, EventSink {
     this.unreleased++;
     const { events } = draft;
     const created = this.#filed === undefined;
-    const refile = this.#filed !== this.status || this.aside ? { from: this.#filed } : undefined;
+    // What comes after the end has no log to replay, so the header says where it ended.
+    const isRefiled = this.#filed !== this.status || this.aside !== undefined || isTerminal(this.status);
+    const refile = isRefiled ? { from: this.#filed } : undefined;
     this.#filed = this.status;
     const record = events && { sequence: this.#nextSequence - events.length, timestamp: now, events };
     if (record && this.recent)
@@ -384,8 +375,8 @@ export class Actor implements FlowRunHost, EventSink {
       created,
       refile,
       record,
-      arm: draft.arm ?? NONE,
-      disarm: draft.disarm ?? NONE,
+      arm: draft.armed ?? NONE,
+      disarm: draft.disarmed ?? NONE,
       dispatches: draft.dispatches ?? NONE,
       settled: draft.settled ?? NONE,
       replies: draft.replies ?? NONE,
@@ -429,7 +420,10 @@ export class Actor implements FlowRunHost, EventSink {
       case "wake":
         return false;
       case "settled":
-        return this.#onSettled(message.stepId, message.attempt, message.outcome, now);
+        return this.#onSettled(message.attempt, message.outcome, now);
+      case "late":
+        this.#onLate(message.stepId, message.attempt, message.outcome);
+        return false;
       case "effectEvent":
         if (this.#inFlight?.get(message.stepId)?.attempt === message.attempt) {
           this.append({
@@ -450,24 +444,28 @@ export class Actor implements FlowRunHost, EventSink {
       case "verdict":
         return this.#onVerdict(message.stepId, message.verdict, message.reply, now);
       case "cancel":
-        this.#onCancel(message.reason, message.reply, now);
-        return false;
+        return this.#onCancel(message.reason, message.force, message.reply, now);
     }
   }
 
-  #onSettled(stepId: string, attempt: number, outcome: Outcome, now: number): boolean {
-    const ended = this.#inFlight?.get(stepId);
-    if (ended?.attempt !== attempt) return false; // A3
-    this.#inFlight?.delete(stepId);
+  #onSettled(attempt: InFlight, outcome: Outcome, now: number): boolean {
+    const { stepId } = attempt;
+    if (this.#inFlight?.get(stepId) !== attempt) {
+      if (attempt.isCalledOff) attempt.noteLate(outcome); // A3
+      return false;
+    }
+    this.#inFlight.delete(stepId);
     const step = this.#run?.openStep(stepId);
     if (!step) return false;
-    this.#meter(ended, now);
+    this.#meter(attempt, now);
     switch (outcome.kind) {
+      case "aborted":
+        return false; // whoever aborts an attempt has given it up
       case "completed":
-        return this.#deliver({ type: "STEP_COMPLETED", stepId, output: outcome.output }, now);
+        return this.#settleStep(step, { type: "STEP_COMPLETED", stepId, output: outcome.output }, now);
       case "failedOnChannel": {
         const { error, channel, payload } = outcome;
-        return this.#deliver({ type: "STEP_FAILED", stepId, error, channel, payload }, now);
+        return this.#settleStep(step, { type: "STEP_FAILED", stepId, error, channel, payload }, now);
       }
       case "inDoubt":
         this.#doubt(step, outcome.error);
@@ -479,7 +477,8 @@ export class Actor implements FlowRunHost, EventSink {
         if (exceeded) this.append({ type: "QUOTA_EXCEEDED", stepId, ...exceeded });
         const delay = retryDelay(step, outcome, `${this.id}/${stepId}`);
         if (delay === undefined) {
-          return this.#deliver(
+          return this.#settleStep(
+            step,
             { type: "STEP_FAILED", stepId, error, channel: undefined, payload: undefined },
             now,
           );
@@ -499,7 +498,8 @@ export class Actor implements FlowRunHost, EventSink {
     }
   }
 
-  #onOverBudget({ stepId, attempt }: OpenStep, { refusal, error }: OverBudget, now: number): boolean {
+  #onOverBudget(step: OpenStep, { refusal, error }: OverBudget, now: number): boolean {
+    const { stepId, attempt } = step;
     const { scope, meter, limit, used, onExceeded, opensAt } = refusal;
     if (onExceeded === "throttle") {
       // It has not begun: the next one has its number, and no failure is counted.
@@ -510,14 +510,12 @@ export class Actor implements FlowRunHost, EventSink {
     }
     this.append({ type: "QUOTA_EXCEEDED", stepId, scope, meter, limit, used });
     if (onExceeded === "reject")
-      return this.#deliver(
+      return this.#settleStep(
+        step,
         { type: "STEP_FAILED", stepId, error, channel: undefined, payload: undefined },
         now,
       );
-    this.#meterOpen(now);
-    this.append({ type: "EXECUTION_FAILED", error });
-    this.status = "failed";
-    if (this.#run) this.#release(this.#run, "a budget ended it");
+    this.#end({ kind: "failed", error }, "a budget ended it", now);
     return false;
   }
 
@@ -525,6 +523,14 @@ export class Actor implements FlowRunHost, EventSink {
     this.#disarm(wakeAt, timerId);
     const run = this.#run;
     if (!run) return false;
+    if (timerId === DEADLINE_TIMER) {
+      if (run.cancellation || this.#deadlineAt !== wakeAt) return false; // A4
+      return this.#requestCancel(run, deadlineCancel(this.createdAt, wakeAt), now);
+    }
+    if (timerId.startsWith(STEP_DEADLINE_TIMER)) {
+      const step = run.openStep(timerId.slice(STEP_DEADLINE_TIMER.length));
+      return step?.deadlineAt === wakeAt && this.#onStepDeadline(step, now);
+    }
     if (timerId.startsWith(RETRY_TIMER)) {
       const step = run.openStep(timerId.slice(RETRY_TIMER.length));
       if (step?.retryAt === wakeAt && !this.#inFlight?.has(step.stepId)) this.requestEffect(step);
@@ -541,6 +547,22 @@ export class Actor implements FlowRunHost, EventSink {
     );
   }
 
+  /** No attempt is made any more. Where one may have done its work and may not be repeated, only somebody else can say. */
+  #onStepDeadline(step: OpenStep, now: number): boolean {
+    const { stepId, retryAt } = step;
+    if (step.inDoubt) return false;
+    const attempt = this.#inFlight?.get(stepId);
+    const mayHaveRun = attempt ? attempt.hasBegun : retryAt === undefined || retryAt <= now;
+    const failure = stepDeadlineError(step);
+    const error = failureToWire(failure);
+    this.#callOff(step, failure, now);
+    if (mayHaveRun && !this.#host.mayRepeat(step.task)) {
+      this.#doubt(step, error);
+      return false;
+    }
+    return this.#deliver({ type: "STEP_FAILED", stepId, error, channel: undefined, payload: undefined }, now);
+  }
+
   #onResume(request: ResumeRequest, reply: Reply<void>, now: number): boolean {
     const run = this.#run;
     if (!this.#flow || this.aside) {
@@ -553,9 +575,11 @@ export class Actor implements FlowRunHost, EventSink {
       return false;
     }
     try {
-      const choice = run && !this.#isRepeat(request) ? chooseGate(this.id, run.gates, request) : undefined;
+      const choice =
+        run && !this.#answers?.isRepeat(request) ? chooseGate(this.id, run.gates, request) : undefined;
       if (!choice) {
-        (this.#change().closedResumes ??= []).push({ request, reply });
+        const draft = this.#change();
+        draft.closedResumes = appended(draft.closedResumes, { request, reply });
         return false;
       }
       const { gateId, gate } = choice;
@@ -579,14 +603,8 @@ export class Actor implements FlowRunHost, EventSink {
 
   #noteAnswer(gateId: string, requestId: string | undefined): void {
     if (requestId === undefined) return;
-    this.#answered ??= new Map();
-    this.#answered.set(answerName(gateId.slice(0, gateId.lastIndexOf("#")), requestId), gateId);
-  }
-
-  #isRepeat({ eventType, requestId, gateId }: ResumeRequest): boolean {
-    const closed =
-      requestId === undefined ? undefined : this.#answered?.get(answerName(eventType, requestId));
-    return closed !== undefined && (gateId === undefined || gateId === closed);
+    this.#answers ??= new Answers();
+    this.#answers.note(gateId, requestId);
   }
 
   #onVerdict(stepId: string, verdict: Verdict, reply: Reply<void>, now: number): boolean {
@@ -595,37 +613,20 @@ export class Actor implements FlowRunHost, EventSink {
       reply.reject(this.aside ? setAsideError(this.id, this.aside) : notInDoubt(this.id, stepId));
       return false;
     }
-    switch (verdict.kind) {
-      case "outcome": {
-        let output: Wire;
-        try {
-          const { outputSchema, id } = step.task;
-          const value = fromWire(verdict.output);
-          const parsed = parseWith(outputSchema, value, "OUTPUT_INVALID", "result of step", id);
-          output = this.#secrecy.wireOf(parsed, outputSchema, this.#host.limits);
-        } catch (error) {
-          reply.reject(error);
-          return false;
-        }
-        this.answerWhenDurable(reply);
-        return this.#deliver({ type: "STEP_COMPLETED", stepId, output }, now);
-      }
-      case "fail": {
-        const error = this.#secrecy.scrub(verdict.error);
-        this.answerWhenDurable(reply);
-        return this.#deliver(
-          { type: "STEP_FAILED", stepId, error, channel: undefined, payload: undefined },
-          now,
-        );
-      }
-      case "retry":
-        this.answerWhenDurable(reply);
-        this.#repeat(step, "verdict", now);
-        return false;
+    let outcome: EventOf<"STEP_COMPLETED" | "STEP_FAILED"> | undefined;
+    try {
+      outcome = outcomeOfVerdict(step, verdict, this.#secrecy, this.#host.limits);
+    } catch (error) {
+      reply.reject(error);
+      return false;
     }
+    this.answerWhenDurable(reply);
+    if (outcome) return this.#settleStep(step, outcome, now);
+    this.#repeat(step, "verdict", now);
+    return false;
   }
 
-  #onCancel(reason: string, reply: Reply<void>, now: number): void {
+  #onCancel(reason: string, force: boolean, reply: Reply<void>, now: number): boolean {
     if (isTerminal(this.status) && this.status !== "cancelled") {
       // That it has ended is an answer too, so it waits until the end is durable.
       const error = endedError(this.id, this.status);
@@ -633,20 +634,50 @@ export class Actor implements FlowRunHost, EventSink {
         resolve: () => reply.reject(error),
         reject: (failure) => reply.reject(failure),
       });
-      return;
+      return false;
     }
-    if (this.aside?.code === "RECORD_UNREADABLE") {
-      reply.reject(setAsideError(this.id, this.aside)); // where its log ends is not known
-      return;
-    }
-    if (this.status !== "cancelled") {
-      this.#meterOpen(now);
-      this.append({ type: "EXECUTION_CANCELLED", reason });
-      this.status = "cancelled";
-      this.aside = undefined;
-      if (this.#run) this.#release(this.#run, `it was cancelled: ${reason}`);
+    // Without its flow it can only be ended; with an unreadable log not even that: where the log ends is not known.
+    if (this.aside && (!force || this.aside.code === "RECORD_UNREADABLE")) {
+      reply.reject(setAsideError(this.id, this.aside));
+      return false;
     }
     this.answerWhenDurable(reply);
+    if (this.status === "cancelled") return false;
+    if (force) {
+      this.#endByForce(reason, now);
+      return false;
+    }
+    const run = this.#run;
+    if (!run || run.cancellation) return false; // A4
+    return this.#requestCancel(run, { type: "CANCEL_REQUESTED", reason, code: undefined }, now);
+  }
+
+  /** Tells the flow. What it waits for outside of a shield is over; what it does about that is up to it. */
+  #requestCancel(run: FlowRun, event: EventOf<"CANCEL_REQUESTED">, now: number): boolean {
+    const { id } = this;
+    const why = new HeddleError("CANCELLED", `Execution ${id} was cancelled: ${event.reason}`, {
+      details: { executionId: id },
+    });
+    for (const step of run.allOpenSteps()) if (!step.shielded) this.#callOff(step, why, now);
+    for (const [gateId, { shielded, wakeAt }] of run.gates) {
+      if (!shielded && wakeAt !== undefined) this.#disarm(wakeAt, GATE_TIMER + gateId);
+    }
+    return this.#deliver(event, now);
+  }
+
+  #endByForce(reason: string, now: number): void {
+    this.#meterOpen(now);
+    this.append({ type: "EXECUTION_CANCELLED", reason, error: undefined });
+    this.status = "cancelled";
+    this.aside = undefined;
+    this.#release(`it was cancelled: ${reason}`, now);
+  }
+
+  #onLate(stepId: string, attempt: number, outcome: LateOutcome): void {
+    if (this.aside) return; // its log stays as it is
+    const { kind } = outcome;
+    const error = kind === "failed" ? outcome.error : undefined;
+    this.append({ type: "OUTCOME_LATE", stepId, attempt, kind, error });
   }
 
   // ── What a turn asks for ──────────────────────────────────────────────────────────────────────────────────────
@@ -690,7 +721,7 @@ export class Actor implements FlowRunHost, EventSink {
     this.#live = true;
     for (const step of run.allOpenSteps()) {
       const { stepId, retryAt } = step;
-      if (this.#inFlight?.has(stepId) || step.inDoubt) continue;
+      if (this.#inFlight?.has(stepId) || step.inDoubt || this.#isOutOfTime(step)) continue;
       if (retryAt !== undefined && this.#isTimerHere(retryAt, RETRY_TIMER + stepId)) continue; // it was not dispatched
       if (retryAt !== undefined && retryAt > now) {
         this.#arm(retryAt, RETRY_TIMER + stepId);
@@ -703,37 +734,69 @@ export class Actor implements FlowRunHost, EventSink {
       else this.#doubt(step, undefined);
     }
     if (this.#filed !== "setAside") return;
+    // A timer that came due while the execution was set aside is gone from the index.
     for (const [gateId, { wakeAt }] of run.gates) {
-      // A timer that came due while the execution was set aside is gone from the index.
       if (wakeAt !== undefined) this.#arm(wakeAt, GATE_TIMER + gateId);
     }
+    for (const { stepId, deadlineAt } of run.allOpenSteps()) {
+      if (deadlineAt !== undefined) this.armDeadline(stepId, deadlineAt);
+    }
+    if (this.#deadlineAt !== undefined) this.#arm(this.#deadlineAt, DEADLINE_TIMER);
     this.#change();
   }
 
-  #finish(run: FlowRun, now: number): void {
+  /** Records the end. Once its cancellation was asked for that is how it ends, whatever the flow came to. */
+  #end(phase: RunPhase, why: string, now: number): void {
     this.#meterOpen(now);
-    if (run.phase.kind === "completed") {
-      this.append({ type: "EXECUTION_COMPLETED", output: run.phase.output });
+    const cancellation = this.#run?.cancellation;
+    if (cancellation) {
+      const { reason, code } = cancellation;
+      const error = phase.kind === "failed" ? phase.error : undefined;
+      this.append({ type: "EXECUTION_CANCELLED", reason, code, error });
+      this.status = "cancelled";
+    } else if (phase.kind === "completed") {
+      this.append({ type: "EXECUTION_COMPLETED", output: phase.output });
       this.status = "completed";
-    } else if (run.phase.kind === "failed") {
-      this.append({ type: "EXECUTION_FAILED", error: run.phase.error });
+    } else if (phase.kind === "failed") {
+      this.append({ type: "EXECUTION_FAILED", error: phase.error });
       this.status = "failed";
     }
-    this.#release(run, "it ended before this step did");
+    this.#release(why, now);
   }
 
   /** Lets go of everything an ended execution still holds: its timers and its steps in flight. */
-  #release(run: FlowRun, why: string): void {
-    for (const [gateId, { wakeAt }] of run.gates) {
+  #release(why: string, now: number): void {
+    const run = this.#run;
+    const ended = (): HeddleError =>
+      new HeddleError("EXECUTION_ENDED", `Execution ${this.id}: ${why}.`, {
+        details: { executionId: this.id },
+      });
+    for (const [gateId, { wakeAt }] of run?.gates ?? NONE) {
       if (wakeAt !== undefined) this.#disarm(wakeAt, GATE_TIMER + gateId);
     }
-    for (const { stepId, retryAt } of run.allOpenSteps()) {
-      if (retryAt !== undefined) this.#disarm(retryAt, RETRY_TIMER + stepId);
+    if (run && run.openSteps > 0) {
+      const error = ended();
+      for (const step of run.allOpenSteps()) this.#callOff(step, error, now);
     }
-    if (this.#inFlight?.size)
-      this.abortAttempts(new HeddleError("EXECUTION_ENDED", `Execution ${this.id}: ${why}.`));
-    run.abandon();
+    if (this.#inFlight?.size) {
+      const error = ended(); // of an execution that was set aside while they were under way
+      for (const attempt of this.#inFlight.values()) attempt.callOff(error);
+      this.#inFlight = undefined;
+    }
+    if (this.#deadlineAt !== undefined) this.#disarm(this.#deadlineAt, DEADLINE_TIMER);
+    run?.abandon();
     this.#run = undefined;
+  }
+
+  /** Gives a step up: no timer of it is left, and its attempt counts no more. */
+  #callOff({ stepId, retryAt, deadlineAt }: OpenStep, reason: HeddleError, now: number): void {
+    if (retryAt !== undefined) this.#disarm(retryAt, RETRY_TIMER + stepId);
+    if (deadlineAt !== undefined) this.#disarm(deadlineAt, STEP_DEADLINE_TIMER + stepId);
+    const attempt = this.#inFlight?.get(stepId);
+    if (!attempt) return;
+    this.#meter(attempt, now); // what it goes on to use counts nowhere
+    attempt.callOff(reason);
+    this.#inFlight?.delete(stepId);
   }
 
   /** Prepares an attempt; the partition dispatches it once what led to it is durable. */
@@ -786,6 +849,11 @@ export class Actor implements FlowRunHost, EventSink {
     if (this.#spender) draft.settled = appended(draft.settled, { spender: this.#spender, used });
   }
 
+  /** What an attempt came to when it did not count any more; by then this may not be in memory. */
+  settledLate({ stepId, attempt }: InFlight, outcome: LateOutcome): void {
+    this.#host.send(this.id, { kind: "late", stepId, attempt, outcome });
+  }
+
   #repeat(step: OpenStep, reason: "recovered" | "verdict", now: number): void {
     const { stepId, attempt } = step;
     this.#retry({ type: "STEP_RETRIED", stepId, attempt: attempt + 1, reason, dueAt: now, error: undefined });
@@ -803,6 +871,15 @@ export class Actor implements FlowRunHost, EventSink {
     this.#run?.noteRetry(event);
   }
 
+  #settleStep(
+    { stepId, deadlineAt }: OpenStep,
+    outcome: EventOf<"STEP_COMPLETED" | "STEP_FAILED">,
+    now: number,
+  ): boolean {
+    if (deadlineAt !== undefined) this.#disarm(deadlineAt, STEP_DEADLINE_TIMER + stepId);
+    return this.#deliver(outcome, now);
+  }
+
   #deliver(outcome: OutcomeEvent, now: number, marker?: ExecutionEvent): boolean {
     this.append(outcome);
     if (marker) this.append(marker);
@@ -811,14 +888,12 @@ export class Actor implements FlowRunHost, EventSink {
   }
 
   append(event: ExecutionEvent): void {
-    const draft = this.#change();
-    draft.events = appended(draft.events, event);
+    this.#change().append(event);
     this.#nextSequence++;
   }
 
   answerWhenDurable(reply: Reply<void>): void {
-    const draft = this.#change();
-    draft.replies = appended(draft.replies, reply);
+    this.#change().answer(reply);
   }
 
   #change(): Draft {
@@ -833,24 +908,28 @@ export class Actor implements FlowRunHost, EventSink {
     );
   }
 
+  /** Whether what ends this step is among the messages that wait: then no further attempt is made. */
+  #isOutOfTime({ stepId, deadlineAt, shielded }: OpenStep): boolean {
+    if (deadlineAt !== undefined && this.#isTimerHere(deadlineAt, STEP_DEADLINE_TIMER + stepId)) return true;
+    if (shielded) return false;
+    return this.#deadlineAt !== undefined && this.#isTimerHere(this.#deadlineAt, DEADLINE_TIMER);
+  }
+
   armTimer(gateId: string, wakeAt: number): void {
     this.#arm(wakeAt, GATE_TIMER + gateId);
   }
 
+  armDeadline(stepId: string, deadlineAt: number): void {
+    this.#arm(deadlineAt, STEP_DEADLINE_TIMER + stepId);
+  }
+
   #arm(wakeAt: number, timerId: string): void {
-    (this.#change().arm ??= []).push({ wakeAt, key: this.key, gateId: timerId });
+    this.#change().arm({ wakeAt, key: this.key, gateId: timerId });
   }
 
   #disarm(wakeAt: number, timerId: string): void {
-    const draft = this.#change();
-    // Stores disarm before they arm, so what this very pass armed must not stand there.
-    if (draft.arm) draft.arm = draft.arm.filter((row) => row.wakeAt !== wakeAt || row.gateId !== timerId);
-    (draft.disarm ??= []).push({ wakeAt, key: this.key, gateId: timerId });
+    this.#change().disarm({ wakeAt, key: this.key, gateId: timerId });
   }
-}
-
-function answerName(eventType: string, requestId: string): string {
-  return `${requestId}\0${eventType}`; // no id holds a NUL
 }
 
 export function endedError(executionId: string, status: FiledStatus): HeddleError {

@@ -5,6 +5,8 @@ import { type ExecutionState, HeddleError, isTerminal } from "../kernel/index.js
 import { endedError } from "./actor.js";
 import type { ResumeRequest } from "./messages.js";
 
+const CLOSED_BY = { timedOut: "its timeout", cancelled: "the cancellation of the execution" } as const;
+
 /** Undefined when the resume is a repeat of the one that was recorded, and so a success; otherwise what went wrong. */
 export function explainClosedGate(state: ExecutionState, request: ResumeRequest): HeddleError | undefined {
   const { executionId } = state;
@@ -17,11 +19,12 @@ export function explainClosedGate(state: ExecutionState, request: ResumeRequest)
       (request.correlationKey === undefined || gate.correlationKey === request.correlationKey),
   );
   if (requestId !== undefined && named.some((gate) => gate.requestId === requestId)) return undefined;
-  const closed = named.findLast((gate) => gate.status !== "open");
+  const hasEnded = isTerminal(state.status);
+  const closed = named.findLast(({ status }) => status !== "open" && !(hasEnded && status === "cancelled"));
   if (closed) {
     const by =
-      closed.status === "timedOut"
-        ? "its timeout"
+      closed.status === "timedOut" || closed.status === "cancelled"
+        ? CLOSED_BY[closed.status]
         : closed.requestId
           ? `request ${closed.requestId}`
           : "another resume";
@@ -40,7 +43,7 @@ export function explainClosedGate(state: ExecutionState, request: ResumeRequest)
       },
     );
   }
-  if (isTerminal(state.status)) return endedError(executionId, state.status);
+  if (hasEnded) return endedError(executionId, state.status);
   const open = Object.values(state.gates).filter((gate) => gate.kind === "event" && gate.status === "open");
   const waits =
     open.length > 0

@@ -1,6 +1,16 @@
 // In doubt: the verdict of somebody who looked into the world, where the log cannot say what became of an effect.
 
-import { failureToWire, HeddleError, toWire, type ValueLimits } from "../kernel/index.js";
+import {
+  type EventOf,
+  failureToWire,
+  fromWire,
+  HeddleError,
+  type OpenStep,
+  parseWith,
+  type Secrecy,
+  toWire,
+  type ValueLimits,
+} from "../kernel/index.js";
 import type { Verdict } from "./messages.js";
 
 export type InDoubtVerdict =
@@ -24,6 +34,32 @@ export function readVerdict(verdict: InDoubtVerdict, limits: ValueLimits): Verdi
     "A verdict is one of { outcome: value }, { fail: error } and { retry: true }.",
     { details: { given } },
   );
+}
+
+/**
+ * What a verdict makes of its step; undefined when it is to run again.
+ *
+ * @throws OUTPUT_INVALID, VALUE_NOT_RECORDABLE, VALUE_TOO_LARGE
+ */
+export function outcomeOfVerdict(
+  { stepId, task }: OpenStep,
+  verdict: Verdict,
+  secrecy: Secrecy,
+  limits: ValueLimits,
+): EventOf<"STEP_COMPLETED" | "STEP_FAILED"> | undefined {
+  switch (verdict.kind) {
+    case "outcome": {
+      const value = fromWire(verdict.output);
+      const parsed = parseWith(task.outputSchema, value, "OUTPUT_INVALID", "result of step", task.id);
+      return { type: "STEP_COMPLETED", stepId, output: secrecy.wireOf(parsed, task.outputSchema, limits) };
+    }
+    case "fail": {
+      const error = secrecy.scrub(verdict.error);
+      return { type: "STEP_FAILED", stepId, error, channel: undefined, payload: undefined };
+    }
+    case "retry":
+      return undefined;
+  }
 }
 
 export function notInDoubt(executionId: string, stepId: string): HeddleError {

@@ -1,12 +1,20 @@
 // InFlight: one dispatched attempt of a step, as the executor sees it. Made for every dispatch, so the parts few
 // handlers ask for (the signal, the key) are made when they are asked for.
 
-import { CallAccount, type Invocation, type Principal } from "../effects/index.js";
+import {
+  CallAccount,
+  type Invocation,
+  type LateOutcome,
+  lateOf,
+  type Outcome,
+  type Principal,
+} from "../effects/index.js";
 import type { ExecutableTask, OpenStep, RetryPolicy, TaskKind, UsageReport, Wire } from "../kernel/index.js";
 
-/** Who takes the domain events of an attempt. */
-export interface EventSink {
+/** Who takes what an attempt has to say beside its outcome. */
+export interface AttemptSink {
   emitFrom(attempt: InFlight, name: string, payload: unknown): void;
+  settledLate(attempt: InFlight, outcome: LateOutcome): void;
   /** Who the execution acts for. */
   readonly principal: Principal | undefined;
 }
@@ -20,15 +28,20 @@ export class InFlight implements Invocation {
   /** Made for the first report where no budgets are configured. */
   account: CallAccount | undefined;
   readonly #step: OpenStep;
-  readonly #sink: EventSink;
+  /** Whether it was handed to the executor. */
+  hasBegun = false;
+  /** Whether its outcome was given up while it was under way: what it comes to is recorded as late. */
+  isCalledOff = false;
+  readonly #sink: AttemptSink;
   #controller: AbortController | undefined;
   #aborted: { readonly reason: unknown } | undefined;
+  #isLate = false;
 
   constructor(
     executionId: string,
     workflowId: string,
     step: OpenStep,
-    sink: EventSink,
+    sink: AttemptSink,
     account: CallAccount | undefined,
   ) {
     this.executionId = executionId;
@@ -92,6 +105,29 @@ export class InFlight implements Invocation {
       this.account ??= new CallAccount();
       this.account.report(usage);
     };
+  }
+
+  get isAborted(): boolean {
+    return this.#aborted !== undefined;
+  }
+
+  /** Once: an effect that its time limit and a cancel both gave up comes to one outcome. */
+  settleLate(outcome: LateOutcome): void {
+    if (this.#isLate) return;
+    this.#isLate = true;
+    this.#sink.settledLate(this, outcome);
+  }
+
+  /** The same, from what its executor says of it. */
+  noteLate(outcome: Outcome): void {
+    const late = lateOf(outcome);
+    if (late) this.settleLate(late);
+  }
+
+  /** Nobody waits for it any more. */
+  callOff(reason: unknown): void {
+    this.isCalledOff = true;
+    this.abort(reason);
   }
 
   abort(reason: unknown): void {

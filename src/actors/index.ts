@@ -10,6 +10,7 @@ export { Observer, type ObserverHooks, type Written } from "./observer.js";
 export type { PartitionLoad } from "./partition.js";
 export type { Command, PartitionDoor, PartitionHost } from "./partition-host.js";
 export {
+  type CancelOptions,
   type CloseOptions,
   DEFAULT_MAX_RESIDENT,
   ExecutionRuntime,

@@ -33,6 +33,8 @@ export interface StartRequest {
   readonly flow: RegisteredFlow;
   readonly input: Wire;
   readonly principal?: Wire;
+  /** From when it begins. Default: what its flow says. */
+  readonly deadlineMs?: number | undefined;
   readonly reply: Reply<void>;
 }
 
@@ -233,8 +235,11 @@ export class Intake {
     this.#starts = [...released.map(({ request }) => request), ...this.#starts];
   }
 
-  #begin({ executionId, flow, input, principal, reply }: StartRequest, now: number): void {
+  #begin(request: StartRequest, now: number): void {
+    const { executionId, flow, input, principal, reply } = request;
     const { id: flowId, version: flowVersion } = flow.definition;
+    const { deadlineMs = flow.definition.deadlineMs } = request;
+    const deadlineAt = deadlineMs === undefined ? undefined : now + Math.ceil(deadlineMs);
     const actor = new Actor(
       this.#host,
       {
@@ -252,7 +257,7 @@ export class Intake {
       undefined,
     );
     actor.begin(
-      { type: "EXECUTION_STARTED", flowId, flowVersion, input, flags: CURRENT_FLAGS, principal },
+      { type: "EXECUTION_STARTED", flowId, flowVersion, input, flags: CURRENT_FLAGS, principal, deadlineAt },
       reply,
     );
     this.#host.admit(actor);
@@ -275,7 +280,7 @@ export class Intake {
       for (const message of waiting) {
         if (hot) this.#hand(hot, message);
         else if (header instanceof HeddleError) rejectMessage(message, header);
-        else if (header && !isTerminal(header.status)) this.#deliver(header, message);
+        else if (header && isTakenIn(header, message)) this.#deliver(header, message);
         else this.#answerAbsent(executionId, header, message);
       }
     }
@@ -357,6 +362,11 @@ export class Intake {
   #hand(actor: Actor, message: Message): void {
     actor.post(message);
   }
+}
+
+/** Late outcomes are recorded after the end too, but nothing is recorded of what is set aside. */
+function isTakenIn({ status }: ExecutionHeader, { kind }: Message): boolean {
+  return kind === "late" ? status !== "setAside" : !isTerminal(status);
 }
 
 export function unknownExecution(executionId: string): HeddleError {

@@ -1,12 +1,20 @@
 // Messages: everything that can happen to an actor. One is handled at a time, and each becomes events of its log.
 
-import type { Outcome } from "../effects/index.js";
+import type { LateOutcome, Outcome } from "../effects/index.js";
 import type { EventOf, Wire } from "../kernel/index.js";
+import type { InFlight } from "./in-flight.js";
 
 export type Message =
   /** Makes the actor run its flow along the log; recovery sends it. */
   | { readonly kind: "wake" }
-  | { readonly kind: "settled"; readonly stepId: string; readonly attempt: number; readonly outcome: Outcome }
+  | { readonly kind: "settled"; readonly attempt: InFlight; readonly outcome: Outcome }
+  /** An attempt settled when its outcome did not count any more. */
+  | {
+      readonly kind: "late";
+      readonly stepId: string;
+      readonly attempt: number;
+      readonly outcome: LateOutcome;
+    }
   | {
       readonly kind: "effectEvent";
       readonly stepId: string;
@@ -23,7 +31,13 @@ export type Message =
       readonly verdict: Verdict;
       readonly reply: Reply<void>;
     }
-  | { readonly kind: "cancel"; readonly reason: string; readonly reply: Reply<void> };
+  | {
+      readonly kind: "cancel";
+      readonly reason: string;
+      /** Ends it at once, without cleanup. */
+      readonly force: boolean;
+      readonly reply: Reply<void>;
+    };
 
 /** A verdict as an actor gets it: checked as far as it can be without the step. */
 export type Verdict =

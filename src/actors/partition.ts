@@ -199,7 +199,7 @@ export class Partition implements IntakeHost {
 
   /** Hands a message to an execution, in memory or not. */
   send(executionId: string, message: Message): void {
-    if ("reply" in message && this.#refuses(message.reply)) return;
+    if ("reply" in message ? this.#refuses(message.reply) : !this.#working) return;
     const actor = this.#actors.get(executionId);
     if (actor) {
       actor.post(message);
@@ -544,11 +544,12 @@ export class Partition implements IntakeHost {
   #dispatch(attempt: InFlight): void {
     const actor = this.#actors.get(attempt.executionId);
     if (this.#condition.kind !== "open" || !actor?.awaits(attempt)) return;
-    const { stepId, attempt: number } = attempt;
     this.#attempts++;
+    attempt.hasBegun = true;
     const settle = (outcome: Outcome): void => {
       this.#attempts--;
-      actor.post({ kind: "settled", stepId, attempt: number, outcome });
+      if (attempt.isCalledOff) attempt.noteLate(outcome);
+      else actor.post({ kind: "settled", attempt, outcome });
       this.#checkDrained();
     };
     const begin = (whenOver?: () => void): void =>

@@ -4,6 +4,7 @@
 import type { EffectRuntime, Ledger, Principal } from "../effects/index.js";
 import {
   type Clock,
+  checkDuration,
   checkId,
   contained,
   createIdSource,
@@ -46,6 +47,16 @@ export interface StartOptions {
   readonly executionId?: string;
   /** Who it acts for: authorizers and effects are told. It is kept in the log, where no reader shows it. */
   readonly principal?: Principal;
+  /**
+   * Milliseconds from when it begins. Then it is cancelled, with the code DEADLINE_EXCEEDED, unless it has ended; a restart does
+   * not begin anew. Default: the flow's own `deadlineMs`.
+   */
+  readonly deadlineMs?: number;
+}
+
+export interface CancelOptions {
+  /** Ends it at once, whatever its flow is at: for cleanup that does not end, and for what is set aside. Default false. */
+  readonly force?: boolean;
 }
 
 export interface CloseOptions {
@@ -162,6 +173,7 @@ export class ExecutionRuntime implements HandleHost {
       const fresh = options.executionId === undefined;
       const executionId = fresh ? this.#newId() : options.executionId;
       checkId("executionId", executionId);
+      checkDuration("INPUT_INVALID", "deadlineMs", options.deadlineMs);
       const registered = this.#registry.require(flow?.definition);
       const request: StartRequest = {
         executionId,
@@ -169,6 +181,7 @@ export class ExecutionRuntime implements HandleHost {
         flow: registered,
         input: this.#inputToWire(executionId, registered, input),
         principal: this.#principalToWire(executionId, options.principal),
+        deadlineMs: options.deadlineMs,
         reply: starting,
       };
       starting.executionId = executionId;
@@ -242,17 +255,32 @@ export class ExecutionRuntime implements HandleHost {
     await this.#ask(executionId, (reply) => ({ kind: "verdict", stepId, verdict: decided, reply }));
   }
 
-  /** Ends an execution. Steps in flight are aborted; cancelling what is cancelled is fine, what has ended is not. */
-  cancel(executionId: string, reason = "cancelled by the host"): Promise<void> {
-    return contained(this.#cancel(executionId, reason));
+  /**
+   * Cancels an execution; resolves once the request is durable. Steps in flight are aborted, and its flow is told once: what it
+   * waits for rejects with CANCELLED, and it may clean up in `ctx.shield` before it ends. Repeating it changes nothing.
+   *
+   * @param reason recorded, and shown to whoever asks; default "cancelled by the host"
+   * @throws EXECUTION_UNKNOWN, EXECUTION_ENDED, EXECUTION_SET_ASIDE (unless `force`), INPUT_INVALID
+   */
+  cancel(
+    executionId: string,
+    reason = "cancelled by the host",
+    { force = false }: CancelOptions = {},
+  ): Promise<void> {
+    return contained(this.#cancel(executionId, reason, force));
   }
 
-  async #cancel(executionId: string, reason: string): Promise<void> {
+  async #cancel(executionId: string, reason: string, force: boolean): Promise<void> {
     if (typeof reason !== "string") {
       throw new HeddleError("INPUT_INVALID", `The reason of a cancel is text, not ${typeof reason}.`);
     }
     toWire(reason, this.#options.limits); // not longer than anything else may be
-    await this.#ask(executionId, (reply) => ({ kind: "cancel", reason: reason.toWellFormed(), reply }));
+    await this.#ask(executionId, (reply) => ({
+      kind: "cancel",
+      reason: reason.toWellFormed(),
+      force,
+      reply,
+    }));
   }
 
   /** A handle for an execution that exists; it may belong to an earlier process. */

@@ -90,6 +90,8 @@ export interface RemoteTerms {
   readonly conceal?: (failure: unknown) => unknown;
   /** Whether it may be begun again after it was begun and its outcome lost. */
   readonly mayRepeat: boolean;
+  /** Hears what an effect came to that went on after its call was aborted or out of time. */
+  readonly late?: (failure: { readonly error: unknown } | undefined) => void;
 }
 
 export function isRemote(effect: Effect | undefined): effect is RemoteEffect {

@@ -9,9 +9,18 @@ import type { Exceeded, Refusal } from "./quota/refusal.js";
 export interface Invocation extends EffectContext {
   readonly task: ExecutableTask;
   readonly input: Wire;
+  /** Whether its signal is aborted; asking makes no signal. */
+  readonly isAborted: boolean;
+  /** Takes what the attempt came to after all, when it was settled before that, by its time limit or by its abort. */
+  settleLate(outcome: LateOutcome): void;
 }
 
+/** What came of an attempt that nobody waits for any more. */
+export type LateOutcome = { readonly kind: "completed" } | { readonly kind: "failed"; readonly error: Wire };
+
 export type Outcome =
+  /** It stopped because its signal was aborted. */
+  | { readonly kind: "aborted" }
   /** It may have done its work and may not be repeated. */
   | { readonly kind: "inDoubt"; readonly error: Wire }
   /** A budget did not let it through: the effect did not run. */

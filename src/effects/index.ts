@@ -42,10 +42,11 @@ export {
   tenantOf,
 } from "./effect.js";
 export { EffectRuntime } from "./effect-runtime.js";
-export type { EffectExecutor, Invocation, Outcome } from "./executor.js";
+export type { EffectExecutor, Invocation, LateOutcome, Outcome } from "./executor.js";
 export { FairQueue } from "./fair-queue.js";
 export { InlineExecutor } from "./inline-executor.js";
 export { type KillRecord, type KillScope, KillSwitch } from "./kill-switch.js";
+export { lateOf } from "./late.js";
 export type { RingCheck, RingLayer } from "./layer.js";
 export { CallAccount } from "./quota/account.js";
 export { type Budget, type BudgetScope, type OnExceeded, readBudgets } from "./quota/budget.js";

@@ -3,12 +3,13 @@
 //
 // X1  settle is called exactly once, also when a handler throws synchronously, never ends its timeout, or returns
 //     something that cannot be recorded.
-// X2  A timeout counts from the start of the attempt and aborts its signal; a result that comes later is dropped. A remote
-//     effect starts when it starts there, and is timed there.
+// X2  A timeout counts from the start of the attempt and aborts its signal; what comes later is told as late. A remote effect
+//     starts when it starts there, and is timed there.
 // X3  Nothing begins for an attempt that is over, whatever a middleware does then.
 // X4  A stream that is not recorded is not left open either.
 // X5  An effect is given sealed values opened. In what it gives back, fails with and emits they are sealed or replaced before
 //     it gets anywhere else.
+// X6  An attempt that may not be repeated and ran out of time is in doubt: nobody knows whether it did its work.
 
 import {
   afterLong,
@@ -42,6 +43,7 @@ import { envelopeRefused, nobodyTakes } from "./claim-check/unrecorded.js";
 import { type Effect, type EffectContext, isRemote, type RemoteEffect, type RemoteTerms } from "./effect.js";
 import { type EffectRuntime, effectUnknown } from "./effect-runtime.js";
 import type { EffectExecutor, Invocation, Outcome } from "./executor.js";
+import { lateOf } from "./late.js";
 import { calledLate } from "./layer.js";
 import { meteredByResult } from "./quota/model-usage.js";
 import { exceededBy, QuotaRefused, quotaError } from "./quota/refusal.js";
@@ -66,7 +68,7 @@ export class InlineExecutor implements EffectExecutor {
 
   dispatch(invocation: Invocation, settle: (outcome: Outcome) => void): void {
     const { timeoutMs } = invocation.task;
-    const ending = new Ending(settle);
+    const ending = new Ending(invocation, settle);
     const release = this.elsewhere(invocation)?.reserve();
     if (release) {
       ending.whenOver = release; // its call may never have got there
@@ -96,7 +98,7 @@ export class InlineExecutor implements EffectExecutor {
         },
       );
       controller.abort(error);
-      ending.settle({ kind: "failed", error: failureToWire(error), retryable: true });
+      ending.settle(this.#timedOut(invocation, error));
     });
     ending.whenOver = cancelTimer;
     // An attempt that was called off needs no deadline, and its timer must not keep a closed host alive.
@@ -114,11 +116,11 @@ export class InlineExecutor implements EffectExecutor {
         const promise = result instanceof Promise ? result : Promise.resolve(result);
         promise.then(
           (value) => ending.settle(this.#completed(invocation, secrecy, value)),
-          (error: unknown) => ending.settle(this.#failed(invocation, secrecy, error)),
+          (error: unknown) => ending.settle(this.#failed(invocation, context, secrecy, error)),
         );
       } else ending.settle(this.#completed(invocation, secrecy, result));
     } catch (error) {
-      ending.settle(this.#failed(invocation, secrecy, error));
+      ending.settle(this.#failed(invocation, context, secrecy, error));
     }
   }
 
@@ -132,7 +134,7 @@ export class InlineExecutor implements EffectExecutor {
       if (ending.isOver) throw calledLate(ctx); // X3
       if (!effect) return handler?.(value, ctx);
       const result = isRemote(effect)
-        ? effect.executeWithin(value, ctx, this.#termsOf(invocation.task, release, secrecy))
+        ? effect.executeWithin(value, ctx, this.#termsOf(invocation, release, secrecy))
         : effect.execute(value, ctx);
       return effect.kind === "llm" ? meteredByResult(result, ctx) : result;
     };
@@ -155,10 +157,15 @@ export class InlineExecutor implements EffectExecutor {
     return effect;
   }
 
-  #termsOf(task: ExecutableTask, release: (() => void) | undefined, secrecy: Secrecy): RemoteTerms {
+  #termsOf(invocation: Invocation, release: (() => void) | undefined, secrecy: Secrecy): RemoteTerms {
+    const { task } = invocation;
     return {
       timeoutMs: task.timeoutMs,
       mayRepeat: this.mayRepeat(task),
+      late: (failure) =>
+        invocation.settleLate(
+          failure ? { kind: "failed", error: secrecy.failure(failure.error) } : { kind: "completed" },
+        ),
       ...(release && { release }),
       ...(secrecy.hasSecrets && { conceal: (failure) => fromWire(secrecy.failure(failure)) }),
     };
@@ -179,7 +186,8 @@ export class InlineExecutor implements EffectExecutor {
     }
   }
 
-  #failed(invocation: Invocation, secrecy: Secrecy, error: unknown): Outcome {
+  #failed(invocation: Invocation, context: EffectContext, secrecy: Secrecy, error: unknown): Outcome {
+    if (hasStopped(invocation, context, error)) return { kind: "aborted" };
     if (error instanceof QuotaRefused) {
       const { refusal } = error;
       return {
@@ -192,8 +200,8 @@ export class InlineExecutor implements EffectExecutor {
     if (error instanceof TypedFailure) return this.#failedOnChannel(invocation, secrecy, error);
     // Whoever asks for another attempt does not know that there may be none.
     const cause = error instanceof RetryLater ? error.failure : error;
-    if (hasCode(cause, "EFFECT_WORKER_LOST") && !this.mayRepeat(invocation.task))
-      return { kind: "inDoubt", error: secrecy.failure(cause) };
+    if (isUnknown(cause) && !this.mayRepeat(invocation.task))
+      return { kind: "inDoubt", error: secrecy.failure(cause) }; // X6
     if (error instanceof RetryLater)
       return { kind: "failed", error: secrecy.failure(cause), retryable: true, retryInMs: error.delayMs };
     const { retryable = true, retryAfterMs } = retryHintOf(error, this.#clock.now());
@@ -202,6 +210,12 @@ export class InlineExecutor implements EffectExecutor {
     const isUnreported = exceeded?.scope === "call" && !invocation.account?.hasReported;
     if (isUnreported && exceeded.meter === "tokens") invocation.meter({ tokens: exceeded.used });
     return { kind: "failed", error: secrecy.failure(error), retryable, retryAfterMs, exceeded };
+  }
+
+  #timedOut({ task }: Invocation, error: HeddleError): Outcome {
+    return this.mayRepeat(task)
+      ? { kind: "failed", error: failureToWire(error), retryable: true }
+      : { kind: "inDoubt", error: failureToWire(error) };
   }
 
   /** A failure on a declared channel with a valid payload is recorded as such; any other degrades to a plain one. */
@@ -247,20 +261,38 @@ interface AttemptParts {
   readonly secrecy: Secrecy;
 }
 
+/** Whether an attempt failed with the very reason its signal was aborted for. */
+function hasStopped(invocation: Invocation, context: EffectContext, error: unknown): boolean {
+  // A signal that was never asked for is not made now.
+  if (context === invocation && !invocation.isAborted) return false;
+  return context.signal.aborted && error === context.signal.reason;
+}
+
+/** Whether a failure says nothing of whether the work was done. */
+function isUnknown(error: unknown): boolean {
+  return hasCode(error, "EFFECT_WORKER_LOST") || hasCode(error, "EFFECT_TIMED_OUT");
+}
+
 /** How an attempt comes out. (X1) */
 class Ending {
   isOver = false;
   /** Called once, before the outcome is handed over. */
   whenOver: (() => void) | undefined;
+  readonly #invocation: Invocation;
   readonly #settle: (outcome: Outcome) => void;
 
-  constructor(settle: (outcome: Outcome) => void) {
+  constructor(invocation: Invocation, settle: (outcome: Outcome) => void) {
+    this.#invocation = invocation;
     this.#settle = settle;
   }
 
-  /** Does nothing when there is an outcome already. */
+  /** The second one, after a time limit, is late. */
   settle(outcome: Outcome): void {
-    if (this.isOver) return;
+    if (this.isOver) {
+      const late = lateOf(outcome);
+      if (late) this.#invocation.settleLate(late);
+      return;
+    }
     this.isOver = true;
     this.whenOver?.();
     this.#settle(outcome);

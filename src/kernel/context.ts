@@ -98,6 +98,11 @@ export interface ExecutionContext {
   suspend<T = never>(options: SuspendOptions): Promise<T>;
   /** Parks the execution for a time in milliseconds; the due time is recorded, so a restart does not begin anew. */
   sleep(durationMs: number): Promise<void>;
+  /**
+   * Runs a part of the flow that a cancellation does not interrupt, neither one that comes while it runs nor the one that led
+   * here: cleanup, or work that must not stop half way. Only what goes through the context it is given is shielded.
+   */
+  shield<T>(section: (ctx: ExecutionContext) => Promise<T>): Promise<T>;
   /** Records a domain event under its own name. */
   emit(eventType: string, payload: unknown): void;
   /** Records a piece of streamed output. Each call is a lasting event: prefer sentences to tokens. */

@@ -60,6 +60,7 @@ export function label(event: ExecutionEvent): string {
     case "EFFECT_INDOUBT":
     case "EFFECT_METERED":
     case "QUOTA_EXCEEDED":
+    case "OUTCOME_LATE":
       return `${event.type} ${event.stepId}`;
     case "DECISION_RECORDED":
     case "DECISION_FAILED":
@@ -83,6 +84,7 @@ export function label(event: ExecutionEvent): string {
     case "EXECUTION_COMPLETED":
     case "EXECUTION_FAILED":
     case "EXECUTION_CANCELLED":
+    case "CANCEL_REQUESTED":
       return event.type;
   }
 }

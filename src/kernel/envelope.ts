@@ -11,10 +11,10 @@ interface PublicForm {
 
 /** The public form of every kind; a new kind does not compile until it has one. */
 const PUBLIC_FORMS: { readonly [K in EventType]: (event: EventOf<K>) => PublicForm } = {
-  EXECUTION_STARTED: ({ type, flowId, flowVersion, input, flags }) =>
-    plain(type, { flowId, flowVersion, input: fromWire(input), flags }),
-  STEP_STARTED: ({ type, stepId, input, kind, toolId }) =>
-    plain(type, { stepId, input: fromWire(input), kind, toolId }),
+  EXECUTION_STARTED: ({ type, flowId, flowVersion, input, flags, deadlineAt }) =>
+    plain(type, { flowId, flowVersion, input: fromWire(input), flags, deadlineAt }),
+  STEP_STARTED: ({ type, stepId, input, kind, toolId, shielded, deadlineAt }) =>
+    plain(type, { stepId, input: fromWire(input), kind, toolId, shielded, deadlineAt }),
   STEP_RETRIED: ({ type, stepId, attempt, reason, dueAt, error }) =>
     plain(type, { stepId, attempt, reason, dueAt, error: fromWire(error) }),
   STEP_COMPLETED: ({ type, stepId, output }) => plain(type, { stepId, output: fromWire(output) }),
@@ -24,8 +24,8 @@ const PUBLIC_FORMS: { readonly [K in EventType]: (event: EventOf<K>) => PublicFo
     plain(type, { decisionId, choice: fromWire(choice), source, rationale: fromWire(rationale) }),
   DECISION_FAILED: ({ type, decisionId, error }) => plain(type, { decisionId, error: fromWire(error) }),
   VALUE_RECORDED: ({ type, name, value }) => plain(type, { name, value: fromWire(value) }),
-  EXECUTION_SUSPENDED: ({ type, gateId, kind, on, wakeAt, correlationKey }) =>
-    plain(type, { gateId, kind, on, wakeAt, correlationKey }),
+  EXECUTION_SUSPENDED: ({ type, gateId, kind, on, wakeAt, correlationKey, shielded }) =>
+    plain(type, { gateId, kind, on, wakeAt, correlationKey, shielded }),
   // What a user named appears under that name, with nothing of ours around the payload.
   GATE_EVENT: ({ name, payload }) => ({ type: name, payload: fromWire(payload) }),
   GATE_TIMED_OUT: ({ type, gateId, on }) => plain(type, { gateId, on }),
@@ -37,7 +37,11 @@ const PUBLIC_FORMS: { readonly [K in EventType]: (event: EventOf<K>) => PublicFo
     plain(type, { operation, key, value: fromWire(value), surface }),
   EXECUTION_COMPLETED: ({ type, output }) => plain(type, { output: fromWire(output) }),
   EXECUTION_FAILED: ({ type, error }) => plain(type, { error: fromWire(error) }),
-  EXECUTION_CANCELLED: ({ type, reason }) => plain(type, { reason }),
+  EXECUTION_CANCELLED: ({ type, reason, code, error }) =>
+    plain(type, { reason, code, error: fromWire(error) }),
+  CANCEL_REQUESTED: ({ type, reason, code }) => plain(type, { reason, code }),
+  OUTCOME_LATE: ({ type, stepId, attempt, kind, error }) =>
+    plain(type, { stepId, attempt, kind, error: fromWire(error) }),
   EFFECT_INDOUBT: ({ type, stepId, attempt, error }) =>
     plain(type, { stepId, attempt, error: fromWire(error) }),
   EFFECT_METERED: ({ type, stepId, attempt, tokens, cost, wallMs, startedAt }) =>

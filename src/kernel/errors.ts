@@ -31,6 +31,11 @@ export const ERROR_CODES = {
     meaning: "result() of an execution whose flow failed; the cause is its error",
   },
   EXECUTION_CANCELLED: { retryable: false, meaning: "the execution was cancelled" },
+  CANCELLED: {
+    retryable: false,
+    meaning:
+      "thrown in the flow: its execution is being cancelled; what has to be cleaned up goes into ctx.shield",
+  },
   EXECUTION_SET_ASIDE: {
     retryable: true,
     meaning: "the execution cannot run with the code at hand; it keeps its log",
@@ -78,6 +83,10 @@ export const ERROR_CODES = {
     retryable: false,
     meaning:
       "a budget is used up: the effect did not run, or was cut while it ran; the details say which and until when",
+  },
+  EFFECT_DEADLINE_EXCEEDED: {
+    retryable: false,
+    meaning: "a step with all its attempts took longer than its deadlineMs",
   },
   STEP_NOT_IN_DOUBT: { retryable: false, meaning: "a verdict for a step that waits for none" },
   EFFECT_WORKER_LOST: {

@@ -19,6 +19,7 @@ import {
   unchecked,
 } from "./field.js";
 import type { FoldedState, GateStatus } from "./state.js";
+import type { CancelCode } from "./status.js";
 
 /** The version of the event vocabulary; recorded in every record of the log. */
 export const EVENT_SCHEMA_VERSION = 1;
@@ -38,8 +39,19 @@ interface EventFields {
     flags: readonly number[];
     /** Who it acts for. Kept for restarts; no reader of the log shows it. */
     principal: Wire;
+    /** When it is cancelled, unless it has ended. */
+    deadlineAt?: number | undefined;
   };
-  STEP_STARTED: { stepId: string; input: Wire; kind: TaskKind; toolId: string | undefined };
+  STEP_STARTED: {
+    stepId: string;
+    input: Wire;
+    kind: TaskKind;
+    toolId: string | undefined;
+    /** Requested in a shield: no cancellation interrupts it. */
+    shielded?: true | undefined;
+    /** When it fails, however many attempts are left. */
+    deadlineAt?: number | undefined;
+  };
   STEP_RETRIED: { stepId: string; attempt: number; reason: RetryReason; dueAt: number; error: Wire };
   STEP_COMPLETED: { stepId: string; output: Wire };
   STEP_FAILED: { stepId: string; error: Wire; channel: string | undefined; payload: Wire };
@@ -52,6 +64,7 @@ interface EventFields {
     on: string;
     wakeAt: number | undefined;
     correlationKey: string | undefined;
+    shielded?: true | undefined;
   };
   GATE_EVENT: { name: string; gateId: string; payload: Wire };
   GATE_TIMED_OUT: { gateId: string; on: string };
@@ -62,9 +75,12 @@ interface EventFields {
   SURFACE_PATCH: { operation: PatchOperation; key: string; value: Wire; surface: string | undefined };
   EXECUTION_COMPLETED: { output: Wire };
   EXECUTION_FAILED: { error: Wire };
-  EXECUTION_CANCELLED: { reason: string };
+  /** `error` is what the flow failed with while it cleaned up. */
+  EXECUTION_CANCELLED: { reason: string; code?: CancelCode | undefined; error: Wire };
   EFFECT_EVENT: { stepId: string; name: string; payload: Wire };
   EFFECT_INDOUBT: { stepId: string; attempt: number; error: Wire };
+  CANCEL_REQUESTED: { reason: string; code?: CancelCode | undefined };
+  OUTCOME_LATE: { stepId: string; attempt: number; kind: "completed" | "failed"; error: Wire };
   /** What an attempt used. The last two are absent where nothing measured it. */
   EFFECT_METERED: {
     stepId: string;
@@ -113,6 +129,9 @@ interface KindRow<K extends EventType> {
 
 const wire = unchecked<Wire>();
 const optionalText = optional(text);
+const optionalTime = optional(finite);
+const optionalFlag = optional(oneOf(true));
+const cancelCode = optional(oneOf("DEADLINE_EXCEEDED"));
 const nothing = (): void => {};
 
 /** One row per kind; a new kind does not compile until its row is complete. */
@@ -126,11 +145,13 @@ export const EVENT_KINDS: { readonly [K in EventType]: KindRow<K> } = {
       input: wire,
       flags: listOf(count),
       principal: wire,
+      deadlineAt: optionalTime,
     },
     fold: (state, event, at) => {
       state.flowId = event.flowId;
       state.flowVersion = event.flowVersion;
       state.input = event.input;
+      state.deadlineAt = event.deadlineAt;
       state.startedAt = at.timestamp;
     },
   },
@@ -142,6 +163,8 @@ export const EVENT_KINDS: { readonly [K in EventType]: KindRow<K> } = {
       input: wire,
       kind: oneOf("step", "llm", "agent", "tool", "ui", "memory", "human", "plan", "a2a"),
       toolId: optionalText,
+      shielded: optionalFlag,
+      deadlineAt: optionalTime,
     },
     fold: (state, event, at) => {
       state.openSteps++;
@@ -156,6 +179,9 @@ export const EVENT_KINDS: { readonly [K in EventType]: KindRow<K> } = {
         payload: undefined,
         startedAt: at.timestamp,
         endedAt: undefined,
+        shielded: event.shielded,
+        deadlineAt: event.deadlineAt,
+        late: undefined,
       };
     },
   },
@@ -221,8 +247,9 @@ export const EVENT_KINDS: { readonly [K in EventType]: KindRow<K> } = {
       gateId: text,
       kind: oneOf("event", "sleep"),
       on: text,
-      wakeAt: optional(finite),
+      wakeAt: optionalTime,
       correlationKey: optionalText,
+      shielded: optionalFlag,
     },
     fold: (state, event, at) => {
       state.openGates++;
@@ -237,6 +264,7 @@ export const EVENT_KINDS: { readonly [K in EventType]: KindRow<K> } = {
         payload: undefined,
         openedAt: at.timestamp,
         closedAt: undefined,
+        shielded: event.shielded,
       };
     },
   },
@@ -314,9 +342,11 @@ export const EVENT_KINDS: { readonly [K in EventType]: KindRow<K> } = {
   EXECUTION_CANCELLED: {
     code: 19,
     since: 1,
-    fields: { reason: text },
+    fields: { reason: text, code: cancelCode, error: wire },
     fold: (state, event) => {
       state.reason = event.reason;
+      state.code = event.code;
+      state.error = event.error;
       state.status = "cancelled";
     },
   },
@@ -335,6 +365,29 @@ export const EVENT_KINDS: { readonly [K in EventType]: KindRow<K> } = {
       if (frame?.status !== "started") return;
       frame.status = "inDoubt";
       state.inDoubtSteps++;
+    },
+  },
+  CANCEL_REQUESTED: {
+    code: 22,
+    since: 1,
+    fields: { reason: text, code: cancelCode },
+    fold: (state, event, at) => {
+      state.cancelling = { reason: event.reason, code: event.code };
+      for (const frame of Object.values(state.frames)) {
+        if (!frame.shielded) endFrame(state, frame.stepId, "cancelled", at);
+      }
+      for (const gate of Object.values(state.gates)) {
+        if (!gate.shielded) closeGate(state, gate.gateId, "cancelled", at);
+      }
+    },
+  },
+  OUTCOME_LATE: {
+    code: 23,
+    since: 1,
+    fields: { stepId: text, attempt: count, kind: oneOf("completed", "failed"), error: wire },
+    fold: (state, { stepId, attempt, kind, error }, at) => {
+      const frame = state.frames[stepId];
+      if (frame) (frame.late ??= []).push({ attempt, kind, error, at: at.timestamp });
     },
   },
   EFFECT_METERED: {
@@ -364,7 +417,12 @@ export const EVENT_KINDS: { readonly [K in EventType]: KindRow<K> } = {
   },
 };
 
-function endFrame(state: FoldedState, stepId: string, status: "completed" | "failed", at: EventPosition) {
+function endFrame(
+  state: FoldedState,
+  stepId: string,
+  status: "completed" | "failed" | "cancelled",
+  at: EventPosition,
+) {
   const frame = state.frames[stepId];
   if (frame?.status !== "started" && frame?.status !== "inDoubt") return undefined;
   state.openSteps--;

@@ -40,7 +40,7 @@ export function unchecked<T>(): Field<T> {
   return { expected: "anything", takes: (_value): _value is T => true };
 }
 
-export function oneOf<const T extends string>(...words: readonly T[]): Field<T> {
+export function oneOf<const T extends string | true>(...words: readonly T[]): Field<T> {
   return {
     expected: `one of ${words.join(", ")}`,
     takes: (value): value is T => words.some((word) => word === value),

@@ -1,4 +1,5 @@
-// FlowContext: the object a flow is given. A thin face of its run: parallel is the only thing composed here.
+// FlowContext: the object a flow is given. A thin face of its run: parallel is the only thing composed here, and a shield is
+// another face of the same run.
 
 import type {
   DecideOptions,
@@ -10,6 +11,7 @@ import type {
   SurfaceEmitter,
   SuspendOptions,
 } from "./context.js";
+import { contained } from "./deferred.js";
 import { HeddleError } from "./errors.js";
 import type { FlowRun } from "./flow-run.js";
 import { checkId } from "./ids.js";
@@ -17,11 +19,13 @@ import type { ExecutableTask, StepDefinition } from "./task.js";
 
 export class FlowContext implements ExecutionContext {
   readonly #run: FlowRun;
+  readonly #shielded: boolean;
   #decide: ExecutionContext["decide"] | undefined;
   #ui: SurfaceEmitter | undefined;
 
-  constructor(run: FlowRun) {
+  constructor(run: FlowRun, shielded = false) {
     this.#run = run;
+    this.#shielded = shielded;
   }
 
   get executionId(): string {
@@ -33,11 +37,11 @@ export class FlowContext implements ExecutionContext {
   }
 
   execute<TIn, TOut>(task: ExecutableTask<TIn, TOut>, input: NoInfer<TIn>): Promise<TOut> {
-    return this.#run.execute(task, input) as Promise<TOut>;
+    return this.#run.execute(task, input, this.#shielded) as Promise<TOut>;
   }
 
   run<TIn, TOut>(step: StepDefinition<TIn, TOut>, input: NoInfer<TIn>): Promise<TOut> {
-    return this.#run.execute(step, input) as Promise<TOut>;
+    return this.#run.execute(step, input, this.#shielded) as Promise<TOut>;
   }
 
   // Made when asked for: `{ decide: ctx.decide }` is how collaborators get it, and most flows never do.
@@ -46,7 +50,7 @@ export class FlowContext implements ExecutionContext {
       id: string,
       decider: (scope: DecideScope) => T | Promise<T>,
       options?: DecideOptions,
-    ) => this.#run.decide(id, decider, options) as Promise<T>;
+    ) => this.#run.decide(id, decider, this.#shielded, options) as Promise<T>;
     return this.#decide;
   }
 
@@ -77,7 +81,7 @@ export class FlowContext implements ExecutionContext {
         try {
           results[index] = await (typeof branch === "function"
             ? branch()
-            : this.#run.execute(branch[0], branch[1]));
+            : this.#run.execute(branch[0], branch[1], this.#shielded));
         } catch (error) {
           failure ??= { error };
         }
@@ -89,11 +93,19 @@ export class FlowContext implements ExecutionContext {
   }
 
   suspend<T = never>(options: SuspendOptions): Promise<T> {
-    return this.#run.suspend(options) as Promise<T>;
+    return this.#run.suspend(options, this.#shielded) as Promise<T>;
   }
 
   sleep(durationMs: number): Promise<void> {
-    return this.#run.sleep(durationMs) as Promise<void>;
+    return this.#run.sleep(durationMs, this.#shielded) as Promise<void>;
+  }
+
+  shield<T>(section: (ctx: ExecutionContext) => Promise<T>): Promise<T> {
+    return contained(this.#inside(section));
+  }
+
+  async #inside<T>(section: (ctx: ExecutionContext) => Promise<T>): Promise<T> {
+    return section(this.#shielded ? this : new FlowContext(this.#run, true));
   }
 
   emit(eventType: string, payload: unknown): void {

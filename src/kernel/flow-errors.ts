@@ -22,6 +22,15 @@ export function foreignAwait(executionId: string): HeddleError {
   );
 }
 
+/** What a flow meets when its execution is cancelled: once, as the rejection of whatever it waits for. */
+export function cancelled(executionId: string, { reason, code }: EventOf<"CANCEL_REQUESTED">): HeddleError {
+  const error = new HeddleError("CANCELLED", `Execution ${executionId} is being cancelled: ${reason}`, {
+    details: { executionId, reason, ...(code !== undefined && { code }) },
+  });
+  error.stack = `${error.name}: ${error.message}`; // as of gateTimedOut
+  return error;
+}
+
 export function idReused(executionId: string, id: string): HeddleError {
   return new HeddleError(
     "STEP_ID_REUSED",

@@ -11,6 +11,8 @@
 // R5  No promise of ours is ever an unhandled rejection.
 // R6  What the flow may see and readers may not is opened for it, and sealed or replaced in whatever it gives away. Where that
 //     takes a key that is not here, the run ends as one that cannot go on with what is at hand; nothing is appended.
+// R7  A cancellation is one outcome: it rejects everything that is open and not shielded, and from then on every such call.
+//     What is shielded, before or after, goes on as if nothing had happened.
 
 import { sameWire, toWire, type ValueLimits, type Wire } from "./codec/index.js";
 import type { DecideOptions, DecideScope, ExecutionContext, SuspendOptions } from "./context.js";
@@ -19,7 +21,14 @@ import { type Divergence, divergenceError } from "./divergence.js";
 import { EffectModeViolationError, HeddleError, hasCode, type TypedFailure } from "./errors.js";
 import type { EventOf, ExecutionEvent, PatchOperation } from "./events.js";
 import type { RegisteredFlow } from "./flow.js";
-import { contextMisused, foreignAwait, gateTimedOut, idReused, typedFailure } from "./flow-errors.js";
+import {
+  cancelled,
+  contextMisused,
+  foreignAwait,
+  gateTimedOut,
+  idReused,
+  typedFailure,
+} from "./flow-errors.js";
 import { checkId } from "./ids.js";
 import { LeanMap } from "./lean-map.js";
 import { type AttemptListener, isOutcome, type OutcomeEvent, Recording } from "./recording.js";
@@ -41,6 +50,8 @@ export type RunPhase =
   | { readonly kind: "open" }
   | { readonly kind: "completed"; readonly output: Wire }
   | { readonly kind: "failed"; readonly error: Wire }
+  /** It let its cancellation through. */
+  | { readonly kind: "cancelled" }
   /** The log and what is at hand do not fit together: other code, or not the key that it takes. */
   | { readonly kind: "diverged"; readonly error: HeddleError };
 
@@ -59,11 +70,15 @@ export interface OpenStep {
   readonly retryAt: number | undefined;
   /** Whether it waits for a verdict: it may have done its work, and may not be repeated. */
   readonly inDoubt: boolean;
+  /** Whether a cancellation leaves it alone. */
+  readonly shielded: boolean;
+  /** When it fails whatever it is at. */
+  readonly deadlineAt: number | undefined;
 }
 
 /** A step id this run has issued. Input and promise are dropped once nothing can ask for them. */
 interface StepEntry extends OpenStep {
-  phase: "pending" | "completed" | "failed" | "failedOnChannel";
+  phase: "pending" | "completed" | "failed" | "failedOnChannel" | "cancelled";
   input: Wire;
   attempt: number;
   failures: number;
@@ -78,17 +93,20 @@ interface OpenGate {
   readonly on: string;
   readonly correlationKey: string | undefined;
   readonly wakeAt: number | undefined;
+  readonly shielded: boolean;
   readonly deferred: Deferred<unknown>;
 }
 
 interface OpenDecision {
   readonly decider: Decider;
+  readonly shielded: boolean;
   readonly options: DecideOptions;
   readonly deferred: Deferred<unknown>;
   consulted: boolean;
 }
 
 const OPEN: RunPhase = { kind: "open" };
+const CANCELLED: RunPhase = { kind: "cancelled" };
 const NO_GATES: ReadonlyMap<string, OpenGate> = new Map();
 const ignore = (): void => {};
 
@@ -110,6 +128,7 @@ export interface FlowRunHost {
   /** A step was requested; it is dispatched once the request is durable. */
   requestEffect(step: OpenStep): void;
   armTimer(gateId: string, wakeAt: number): void;
+  armDeadline(stepId: string, deadlineAt: number): void;
   /** A decision is wanted that no record answers. */
   consult(decisionId: string, decider: Decider, options: DecideOptions): void;
   /** The flow ended outside a turn; the run's phase tells how. */
@@ -139,6 +158,7 @@ export class FlowRun implements AttemptListener {
   /** Dropped once the flow has it. */
   #input: Wire;
   readonly #recording: Recording;
+  #cancellation: { readonly event: EventOf<"CANCEL_REQUESTED">; readonly error: HeddleError } | undefined;
   #turn = false;
   #ended = false;
   #now = 0;
@@ -164,6 +184,11 @@ export class FlowRun implements AttemptListener {
 
   get replaying(): boolean {
     return !this.#recording.isUsedUp;
+  }
+
+  /** The cancellation the flow was told of. Whatever it does then, it ends cancelled. */
+  get cancellation(): EventOf<"CANCEL_REQUESTED"> | undefined {
+    return this.#cancellation?.event;
   }
 
   /** The gates that are open, by gate id. */
@@ -295,7 +320,7 @@ export class FlowRun implements AttemptListener {
     this.inDoubtSteps--;
   }
 
-  /** Ends the run from outside (cancelled, passivated). The flow is left waiting (R4). */
+  /** Ends the run from outside (ended by force, passivated). The flow is left waiting (R4). */
   abandon(): void {
     this.#ended = true;
     this.#turn = false;
@@ -303,8 +328,8 @@ export class FlowRun implements AttemptListener {
 
   // ── The flow's side, through FlowContext ──────────────────────────────────────────────────────────────────────
 
-  execute(task: ExecutableTask, input: unknown): Promise<unknown> {
-    const refusal = this.#refusal();
+  execute(task: ExecutableTask, input: unknown, shielded: boolean): Promise<unknown> {
+    const refusal = this.#refusal(shielded);
     if (refusal) return refusal;
     try {
       checkId("step id", task.id);
@@ -321,12 +346,15 @@ export class FlowRun implements AttemptListener {
         // An untyped failure may be issued again: the flow caught it and tries once more.
         if (earlier.phase !== "failed") throw idReused(this.executionId, task.id);
       }
+      const deadlineAt = this.#deadlineOf(task);
       const isNew = this.#request({
         type: "STEP_STARTED",
         stepId: task.id,
         input: wire,
         kind: task.kind ?? "step",
         toolId: task.toolId,
+        shielded: shielded || undefined,
+        deadlineAt,
       });
       const deferred = new Deferred<unknown>();
       const entry: StepEntry = {
@@ -341,10 +369,15 @@ export class FlowRun implements AttemptListener {
         failures: 0,
         retryAt: undefined,
         inDoubt: false,
+        shielded,
+        deadlineAt,
       };
       this.#steps.set(task.id, entry);
       this.openSteps++;
-      if (isNew) this.#host.requestEffect(entry);
+      if (isNew) {
+        this.#host.requestEffect(entry);
+        if (deadlineAt !== undefined) this.#host.armDeadline(task.id, deadlineAt);
+      }
       return deferred.promise;
     } catch (error) {
       this.#endWithoutKey(error);
@@ -358,8 +391,8 @@ export class FlowRun implements AttemptListener {
     for (const channel in errors) this.secrecy.check(errors[channel]);
   }
 
-  decide(id: string, decider: Decider, options: DecideOptions = {}): Promise<unknown> {
-    const refusal = this.#refusal();
+  decide(id: string, decider: Decider, shielded: boolean, options: DecideOptions = {}): Promise<unknown> {
+    const refusal = this.#refusal(shielded);
     if (refusal) return refusal;
     try {
       checkId("decision id", id);
@@ -367,32 +400,45 @@ export class FlowRun implements AttemptListener {
       if (this.#decisions?.has(id)) throw idReused(this.executionId, id);
       const deferred = new Deferred<unknown>();
       // Not recorded until decided: a decider has no effect on the world, so a crash before that just asks it again.
-      (this.#decisions ??= new Map()).set(id, { decider, options, deferred, consulted: false });
+      (this.#decisions ??= new Map()).set(id, {
+        decider,
+        options,
+        shielded,
+        deferred,
+        consulted: false,
+      });
       return deferred.promise;
     } catch (error) {
       return rejected(error);
     }
   }
 
-  suspend(options: SuspendOptions): Promise<unknown> {
-    const refusal = this.#refusal();
+  suspend(options: SuspendOptions, shielded: boolean): Promise<unknown> {
+    const refusal = this.#refusal(shielded);
     if (refusal) return refusal;
     try {
       checkEventName("suspend's `on`", options.on);
       if (options.correlationKey !== undefined) checkId("correlationKey", options.correlationKey);
       const wakeAt =
         options.timeout === undefined ? undefined : dueTime("suspend's timeout", options.timeout, this.#now);
-      return this.#openGate("event", options.on, wakeAt, options.correlationKey);
+      return this.#openGate({
+        kind: "event",
+        on: options.on,
+        wakeAt,
+        correlationKey: options.correlationKey,
+        shielded,
+      });
     } catch (error) {
       return rejected(error);
     }
   }
 
-  sleep(durationMs: number): Promise<unknown> {
-    const refusal = this.#refusal();
+  sleep(durationMs: number, shielded: boolean): Promise<unknown> {
+    const refusal = this.#refusal(shielded);
     if (refusal) return refusal;
     try {
-      return this.#openGate("sleep", "sleep", dueTime("sleep's duration", durationMs, this.#now), undefined);
+      const wakeAt = dueTime("sleep's duration", durationMs, this.#now);
+      return this.#openGate({ kind: "sleep", on: "sleep", wakeAt, correlationKey: undefined, shielded });
     } catch (error) {
       return rejected(error);
     }
@@ -475,22 +521,33 @@ export class FlowRun implements AttemptListener {
     return value;
   }
 
-  #openGate(
-    kind: "event" | "sleep",
-    on: string,
-    wakeAt: number | undefined,
-    correlationKey: string | undefined,
-  ): Promise<unknown> {
+  /** The recorded due time stands, also when the step has got another deadline since. */
+  #deadlineOf({ id, deadlineMs }: ExecutableTask): number | undefined {
+    const recorded = this.replaying ? this.#nextRecorded() : undefined;
+    if (recorded?.type === "STEP_STARTED") return recorded.deadlineAt;
+    return deadlineMs === undefined ? undefined : dueTime(`deadlineMs of step ${id}`, deadlineMs, this.#now);
+  }
+
+  #openGate(gate: Omit<OpenGate, "deferred">): Promise<unknown> {
+    const { kind, on, wakeAt, correlationKey, shielded } = gate;
     this.#gateCounts ??= new Map();
     const ordinal = this.#gateCounts.get(on) ?? 0;
     this.#gateCounts.set(on, ordinal + 1);
     const gateId = `${on}#${ordinal}`;
     const recorded = this.#nextRecorded();
-    const isNew = this.#request({ type: "EXECUTION_SUSPENDED", gateId, kind, on, wakeAt, correlationKey });
+    const isNew = this.#request({
+      type: "EXECUTION_SUSPENDED",
+      gateId,
+      kind,
+      on,
+      wakeAt,
+      correlationKey,
+      shielded: shielded || undefined,
+    });
     // The recorded due time stands, whatever the code computes on replay (C-REP-04, C-SUS-04).
     const due = recorded?.type === "EXECUTION_SUSPENDED" ? recorded.wakeAt : wakeAt;
     const deferred = new Deferred<unknown>();
-    (this.#gates ??= new Map()).set(gateId, { kind, on, correlationKey, wakeAt: due, deferred });
+    (this.#gates ??= new Map()).set(gateId, { ...gate, wakeAt: due, deferred });
     if (isNew && due !== undefined) this.#host.armTimer(gateId, due);
     return deferred.promise;
   }
@@ -507,6 +564,8 @@ export class FlowRun implements AttemptListener {
       case "GATE_TIMED_OUT":
       case "TIMER_FIRED":
         return this.gates.has(outcome.gateId);
+      case "CANCEL_REQUESTED":
+        return this.#cancellation === undefined;
     }
   }
 
@@ -555,6 +614,32 @@ export class FlowRun implements AttemptListener {
         else deferred.reject(gateTimedOut(outcome));
         return;
       }
+      case "CANCEL_REQUESTED":
+        return this.#cancel(outcome);
+    }
+  }
+
+  /** R7 */
+  #cancel(event: EventOf<"CANCEL_REQUESTED">): void {
+    const error = cancelled(this.executionId, event);
+    this.#cancellation = { event, error };
+    for (const entry of this.#steps.values()) {
+      if (entry.phase !== "pending" || entry.shielded) continue;
+      this.openSteps--;
+      this.#clearDoubt(entry);
+      entry.phase = "cancelled";
+      entry.deferred!.reject(error);
+      entry.input = entry.deferred = undefined;
+    }
+    for (const [gateId, { shielded, deferred }] of this.gates) {
+      if (shielded) continue;
+      this.#gates!.delete(gateId);
+      deferred.reject(error);
+    }
+    for (const [decisionId, { shielded, deferred }] of this.#decisions ?? []) {
+      if (shielded) continue;
+      this.#decisions!.delete(decisionId);
+      deferred.reject(error);
     }
   }
 
@@ -579,7 +664,7 @@ export class FlowRun implements AttemptListener {
     if (this.#ended) return;
     if (!this.#turn) return this.#strayed(error);
     if (this.#unreached("threw")) return;
-    this.#end({ kind: "failed", error: this.secrecy.failure(error) });
+    this.#end(this.#failure(error));
   };
 
   /**
@@ -587,8 +672,14 @@ export class FlowRun implements AttemptListener {
    * execution fails now, whatever it still waits for.
    */
   #strayed(error: unknown): void {
-    this.#end({ kind: "failed", error: this.secrecy.failure(error) });
+    this.#end(this.#failure(error));
     this.#host.strayed();
+  }
+
+  /** A flow that lets its cancellation through has not failed at anything. */
+  #failure(error: unknown): RunPhase {
+    if (this.#cancellation !== undefined && error === this.#cancellation.error) return CANCELLED;
+    return { kind: "failed", error: this.secrecy.failure(error) };
   }
 
   /** Whether the log goes on where the flow has ended. */
@@ -622,9 +713,10 @@ export class FlowRun implements AttemptListener {
    * For calls that give a promise: a flow that goes on after its run has ended waits for ever (R4). A call from outside
    * the turn is refused, also once the run has ended: a step's body that waited for ever would never settle.
    */
-  #refusal(): Promise<never> | undefined {
+  #refusal(shielded: boolean): Promise<never> | undefined {
     if (!this.#turn) return rejected(contextMisused(this.executionId));
-    return this.#ended ? new Promise(ignore) : undefined;
+    if (this.#ended) return new Promise(ignore);
+    return this.#cancellation && !shielded ? rejected(this.#cancellation.error) : undefined; // R7
   }
 
   /** For calls that give none. */

@@ -6,6 +6,7 @@ import { HeddleError } from "./errors.js";
 import { checkId } from "./ids.js";
 import type { PolicyDefinition } from "./policy.js";
 import { checkSchema, type Schema } from "./schema.js";
+import { checkDuration } from "./task.js";
 
 /** A step as a flow lists it, whatever its types. */
 export interface ListedStep {
@@ -24,6 +25,11 @@ export interface FlowDefinition<TIn = unknown, TOut = unknown> {
   readonly resumeSchemas?: Readonly<Record<string, z.ZodType>>;
   /** What its effects may be at most, whatever anybody is granted. */
   readonly policies?: readonly PolicyDefinition[];
+  /**
+   * An execution that has not ended so many milliseconds after it began is cancelled, with the code DEADLINE_EXCEEDED; a
+   * restart does not begin anew. `start` may say otherwise. Default: none.
+   */
+  readonly deadlineMs?: number;
 }
 
 export interface FlowOptions<TIn, TOut> extends Omit<FlowDefinition<TIn, TOut>, "name" | "steps"> {
@@ -37,6 +43,7 @@ export function flow$<TIn, TOut>(options: FlowOptions<TIn, TOut>): FlowDefinitio
   checkId(`version of flow ${options.id}`, options.version);
   checkSchema(`flow ${options.id}`, "inputSchema", options.inputSchema);
   checkSchema(`flow ${options.id}`, "outputSchema", options.outputSchema);
+  checkDuration("CONFIG_INVALID", `flow ${options.id}: deadlineMs`, options.deadlineMs);
   const steps = options.steps ?? [];
   const seen = new Map<string, ListedStep>();
   for (const step of steps) {

@@ -68,6 +68,7 @@ export {
   FlowRun,
   type FlowRunHost,
   type OpenStep,
+  type RunPhase,
 } from "./flow-run.js";
 export { fold } from "./fold.js";
 export { checkId, createIdSource, type FillRandom, ID_BYTES_MAX, partitionOf } from "./ids.js";
@@ -103,6 +104,7 @@ export {
   type Gate,
   type GateStatus,
   initialState,
+  type LateAttempt,
   revealState,
 } from "./state.js";
 export { type ExecutionStatus, type FiledStatus, isTerminal } from "./status.js";
@@ -138,6 +140,7 @@ export {
   sweepUnpinnedContent,
 } from "./store/index.js";
 export {
+  checkDuration,
   type ExecutableTask,
   type FailureChannels,
   type Handler,

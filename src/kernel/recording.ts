@@ -5,7 +5,7 @@
 
 import type { EventOf, EventType, ExecutionEvent } from "./events.js";
 
-/** Events that settle something the flow waits for. */
+/** Events that settle something the flow waits for; a cancellation settles all of it that is not shielded. */
 export type OutcomeEvent = EventOf<
   | "STEP_COMPLETED"
   | "STEP_FAILED"
@@ -14,6 +14,7 @@ export type OutcomeEvent = EventOf<
   | "GATE_EVENT"
   | "GATE_TIMED_OUT"
   | "TIMER_FIRED"
+  | "CANCEL_REQUESTED"
 >;
 
 const OUTCOMES: ReadonlySet<EventType> = new Set<OutcomeEvent["type"]>([
@@ -24,6 +25,7 @@ const OUTCOMES: ReadonlySet<EventType> = new Set<OutcomeEvent["type"]>([
   "GATE_EVENT",
   "GATE_TIMED_OUT",
   "TIMER_FIRED",
+  "CANCEL_REQUESTED",
 ]);
 
 /** Entries nobody requested in the flow's code and nobody waits for: they tell readers what happened in between. */
@@ -34,6 +36,7 @@ const MARKERS: ReadonlySet<EventType> = new Set([
   "EFFECT_INDOUBT",
   "EFFECT_METERED",
   "QUOTA_EXCEEDED",
+  "OUTCOME_LATE",
 ]);
 
 const NO_EVENTS: readonly ExecutionEvent[] = [];

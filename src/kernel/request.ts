@@ -11,8 +11,8 @@ import type { UsageReport } from "./task.js";
  * that serves a step are the record's to say; values drawn are matched by name where they are drawn.
  */
 export const MATCHED_FIELDS: { readonly [K in EventType]?: readonly (keyof EventOf<K>)[] } = {
-  STEP_STARTED: ["stepId", "kind", "input"],
-  EXECUTION_SUSPENDED: ["on", "kind", "correlationKey", "gateId"],
+  STEP_STARTED: ["stepId", "kind", "input", "shielded"],
+  EXECUTION_SUSPENDED: ["on", "kind", "correlationKey", "gateId", "shielded"],
   DOMAIN_EVENT: ["name", "payload"],
   STREAM_DELTA: ["name", "delta", "done"],
   SURFACE_PATCH: ["operation", "key", "surface", "value"],

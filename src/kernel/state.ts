@@ -3,11 +3,19 @@
 
 import { fromWire, type Unseal, type Wire } from "./codec/index.js";
 import type { Meter, Totals } from "./meter.js";
-import type { ExecutionStatus } from "./status.js";
+import { type CancelCode, type ExecutionStatus, isTerminal } from "./status.js";
 
 /** "inDoubt": whether the effect did its work is not known, and it may not be repeated; `resolveInDoubt` decides. */
-export type FrameStatus = "started" | "inDoubt" | "completed" | "failed";
-export type GateStatus = "open" | "resolved" | "timedOut";
+export type FrameStatus = "started" | "inDoubt" | "completed" | "failed" | "cancelled";
+export type GateStatus = "open" | "resolved" | "timedOut" | "cancelled";
+
+/** What an attempt came to when nobody waited for it any more. */
+export interface FoldedLate {
+  attempt: number;
+  kind: "completed" | "failed";
+  error: Wire;
+  at: number;
+}
 
 /** A step's entry: its last issue under this id, and how that went. */
 export interface FoldedFrame {
@@ -21,6 +29,9 @@ export interface FoldedFrame {
   payload: Wire;
   startedAt: number;
   endedAt: number | undefined;
+  shielded: true | undefined;
+  deadlineAt: number | undefined;
+  late: FoldedLate[] | undefined;
 }
 
 /** A suspension: what it waits for and, once closed, who closed it. */
@@ -35,6 +46,7 @@ export interface FoldedGate {
   payload: Wire;
   openedAt: number;
   closedAt: number | undefined;
+  shielded: true | undefined;
 }
 
 export interface FoldedState {
@@ -47,6 +59,10 @@ export interface FoldedState {
   output: Wire;
   error: Wire;
   reason: string | undefined;
+  code: CancelCode | undefined;
+  /** A cancellation that was asked for; the flow may still be cleaning up. */
+  cancelling: { reason: string; code: CancelCode | undefined } | undefined;
+  deadlineAt: number | undefined;
   frames: Record<string, FoldedFrame>;
   gates: Record<string, FoldedGate>;
   decisions: Record<string, Wire>;
@@ -70,6 +86,9 @@ export function initialState(): FoldedState {
     output: undefined,
     error: undefined,
     reason: undefined,
+    code: undefined,
+    cancelling: undefined,
+    deadlineAt: undefined,
     frames: {},
     gates: {},
     decisions: {},
@@ -94,6 +113,17 @@ export interface Frame {
   readonly payload?: unknown;
   readonly startedAt: number;
   readonly endedAt?: number;
+  /** When the step fails whatever it is at, milliseconds since the epoch. */
+  readonly deadlineAt?: number;
+  /** Attempts that settled when they did not count any more: after a cancel, a time limit, or the end. */
+  readonly late?: readonly LateAttempt[];
+}
+
+export interface LateAttempt {
+  readonly attempt: number;
+  readonly kind: "completed" | "failed";
+  readonly error?: unknown;
+  readonly at: number;
 }
 
 export interface Gate {
@@ -125,12 +155,18 @@ export interface ExecutionState {
   readonly frames: Readonly<Record<string, Frame>>;
   readonly gates: Readonly<Record<string, Gate>>;
   readonly decisions: Readonly<Record<string, unknown>>;
-  /** What the flow failed with, when `status` is "failed". */
+  /** What the flow failed with, when `status` is "failed"; when "cancelled", what failed while it cleaned up. */
   readonly error?: unknown;
   /** Why it was cancelled, when `status` is "cancelled". */
   readonly reason?: string;
   /** What its effects have used; absent while nothing of it was metered (docs/quotas.md). */
   readonly usage?: Totals;
+  /** Present when it was the runtime that cancelled it: its deadline had passed. */
+  readonly code?: CancelCode;
+  /** A cancellation was asked for, and the flow is cleaning up. */
+  readonly cancelling?: { readonly reason: string; readonly code?: CancelCode };
+  /** When it is cancelled unless it has ended, milliseconds since the epoch. */
+  readonly deadlineAt?: number;
   readonly startedAt: number;
   readonly updatedAt: number;
 }
@@ -149,11 +185,19 @@ export function revealState(executionId: string, state: FoldedState, unseal?: Un
     gates: mapValues(state.gates, revealGate),
     decisions: mapValues(state.decisions, (choice) => fromWire(choice)),
     ...(state.status === "failed" && { error: fromWire(state.error) }),
+    ...(state.status === "cancelled" && state.error !== undefined && { error: fromWire(state.error) }),
     ...(state.reason !== undefined && { reason: state.reason }),
     ...(state.usage.calls > 0 && { usage: { ...state.usage } }),
+    ...(state.code !== undefined && { code: state.code }),
+    ...(state.cancelling && !isTerminal(state.status) && { cancelling: revealCancelling(state.cancelling) }),
+    ...(state.deadlineAt !== undefined && { deadlineAt: state.deadlineAt }),
     startedAt: state.startedAt,
     updatedAt: state.updatedAt,
   };
+}
+
+function revealCancelling({ reason, code }: NonNullable<FoldedState["cancelling"]>) {
+  return { reason, ...(code !== undefined && { code }) };
 }
 
 function revealFrame(frame: FoldedFrame): Frame {
@@ -167,7 +211,13 @@ function revealFrame(frame: FoldedFrame): Frame {
     ...(frame.channel !== undefined && { channel: frame.channel, payload: fromWire(frame.payload) }),
     startedAt: frame.startedAt,
     ...(frame.endedAt !== undefined && { endedAt: frame.endedAt }),
+    ...(frame.deadlineAt !== undefined && { deadlineAt: frame.deadlineAt }),
+    ...(frame.late && { late: frame.late.map(revealLate) }),
   };
+}
+
+function revealLate({ attempt, kind, error, at }: FoldedLate): LateAttempt {
+  return { attempt, kind, ...(kind === "failed" && { error: fromWire(error) }), at };
 }
 
 function revealGate(gate: FoldedGate): Gate {

@@ -12,3 +12,6 @@ export type FiledStatus = ExecutionStatus | "setAside";
 export function isTerminal(status: FiledStatus): status is "completed" | "failed" | "cancelled" {
   return status === "completed" || status === "failed" || status === "cancelled";
 }
+
+/** Why the runtime itself cancelled an execution; absent when somebody asked for it. */
+export type CancelCode = "DEADLINE_EXCEEDED";

@@ -82,6 +82,11 @@ export interface ExecutableTask<TIn = unknown, TOut = unknown> {
   readonly retry?: RetryPolicy;
   /** For one attempt, counted from its start. */
   readonly timeoutMs?: number;
+  /**
+   * For the step, all its attempts and the waits between them, counted from when it is requested; a restart does not begin
+   * anew. Then it fails with EFFECT_DEADLINE_EXCEEDED. Default: none.
+   */
+  readonly deadlineMs?: number;
   readonly errors?: FailureChannels;
   /**
    * False: after a crash or the loss of its thread nobody can know whether it did its work, and it may not do it twice. The
@@ -109,7 +114,7 @@ export function step$<TIn, TOut>(options: StepOptions<TIn, TOut>): StepDefinitio
   checkSchema(`step ${options.id}`, "inputSchema", options.inputSchema);
   checkSchema(`step ${options.id}`, "outputSchema", options.outputSchema);
   checkRetry(`step ${options.id}`, options.retry);
-  checkTimeout(`step ${options.id}`, options.timeoutMs);
+  checkDurations(`step ${options.id}`, options);
   return Object.freeze({ ...options, name: options.name ?? options.id });
 }
 
@@ -131,7 +136,7 @@ export function tool$<TIn, TOut>(options: ToolOptions<TIn, TOut>): ToolDefinitio
   checkSchema(`tool ${options.id}`, "inputSchema", options.inputSchema);
   checkSchema(`tool ${options.id}`, "outputSchema", options.outputSchema);
   checkRetry(`tool ${options.id}`, options.retry);
-  checkTimeout(`tool ${options.id}`, options.timeoutMs);
+  checkDurations(`tool ${options.id}`, options);
   return Object.freeze({ ...options, kind: options.kind ?? "tool", toolId: options.toolId ?? options.id });
 }
 
@@ -151,10 +156,27 @@ function checkRetry(owner: string, retry: RetryPolicy | undefined): void {
   }
 }
 
-function checkTimeout(owner: string, timeoutMs: number | undefined): void {
-  if (timeoutMs === undefined || (Number.isFinite(timeoutMs) && timeoutMs > 0)) return;
+function checkDurations(
+  owner: string,
+  { timeoutMs, deadlineMs }: Pick<ExecutableTask, "timeoutMs" | "deadlineMs">,
+): void {
+  checkDuration("CONFIG_INVALID", `${owner}: timeoutMs`, timeoutMs);
+  checkDuration("CONFIG_INVALID", `${owner}: deadlineMs`, deadlineMs);
+}
+
+/** Far enough off, and what it leads to is a date for a thousand years. */
+const LONGEST_DURATION_MS = 8.6e15;
+
+/** Refuses what is no positive number of milliseconds. */
+export function checkDuration(
+  code: "CONFIG_INVALID" | "INPUT_INVALID",
+  field: string,
+  durationMs: number | undefined,
+): void {
+  if (durationMs === undefined) return;
+  if (typeof durationMs === "number" && durationMs > 0 && durationMs <= LONGEST_DURATION_MS) return;
   throw new HeddleError(
-    "CONFIG_INVALID",
-    `${owner}: timeoutMs must be a positive number of milliseconds, not ${timeoutMs}.`,
+    code,
+    `${field} must be a positive number of milliseconds, not ${String(durationMs)}.`,
   );
 }

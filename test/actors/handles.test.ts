@@ -352,7 +352,11 @@ describe("cancelling", () => {
     await world.until(process.runtime.cancel("x", "again"));
     await world.pass(1_000);
     expect(await process.store.timers()).toEqual([]);
-    expect((await world.types()).slice(-1)).toEqual(["EXECUTION_CANCELLED"]);
+    expect((await world.types()).slice(-3)).toEqual([
+      "CANCEL_REQUESTED",
+      "EXECUTION_CANCELLED",
+      "OUTCOME_LATE",
+    ]);
     expect(await process.runtime.loadState("x")).toMatchObject({ status: "cancelled", reason: "enough" });
   });
 
@@ -385,7 +389,7 @@ describe("cancelling", () => {
     ]);
   });
 
-  test("a parked execution of an earlier process is cancelled without moving its flow", async () => {
+  test("a parked execution of an earlier process is cancelled, and makes no further step", async () => {
     const world = World.memory();
     const after = world.step("after", () => 1);
     const f = flow("f", async (ctx) => {
@@ -397,7 +401,12 @@ describe("cancelling", () => {
     process = await world.restart([f]);
     await world.until(process.runtime.cancel("x"));
     expect(await process.store.timers()).toEqual([]);
-    expect(await world.types()).toEqual(["EXECUTION_STARTED", "EXECUTION_SUSPENDED", "EXECUTION_CANCELLED"]);
+    expect(await world.types()).toEqual([
+      "EXECUTION_STARTED",
+      "EXECUTION_SUSPENDED",
+      "CANCEL_REQUESTED",
+      "EXECUTION_CANCELLED",
+    ]);
     expect(world.ran("after")).toBe(0);
   });
 });

@@ -10,6 +10,7 @@ import {
   temporaryLog,
   tour,
   writeInDoubt,
+  writeLate,
   writeOverBudget,
   writeSetAside,
   writeTours,
@@ -93,12 +94,14 @@ describe("heddle logs", () => {
     onTestFinished(doubted.remove);
     await writeInDoubt(doubted.dir, "doubted");
     await writeOverBudget(doubted.dir, "spent");
+    await writeLate(doubted.dir, "late");
     for (const [at, id] of [
       [dir, "tour-done"],
       [dir, "tour-failed"],
       [dir, "tour-cancelled"],
       [doubted.dir, "doubted"],
       [doubted.dir, "spent"],
+      [doubted.dir, "late"],
     ] as const) {
       const { code, stdout } = await heddle("logs", "--db", at, id, "--json");
       expect(code).toBe(0);

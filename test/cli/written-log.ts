@@ -129,6 +129,35 @@ export async function writeSetAside(dir: string, id: string): Promise<void> {
   await after.close();
 }
 
+/** A cancelled execution whose only step did not hear of it, and was done afterwards. */
+export async function writeLate(dir: string, id: string): Promise<void> {
+  let began = (): void => {};
+  let finish = (): void => {};
+  const running = new Promise<void>((resolve) => {
+    began = resolve;
+  });
+  const deaf = step$({
+    id: "deaf",
+    inputSchema: any,
+    outputSchema: any,
+    handler: handler$(() => {
+      began();
+      return new Promise<void>((resolve) => {
+        finish = resolve;
+      });
+    }),
+  });
+  const flow = defineFlow(flow$({ id: "late", version: "1", inputSchema: any, outputSchema: any }), (ctx) =>
+    ctx.run(deaf, 7),
+  );
+  const app = openApp(dir, [flow]);
+  await app.runtime.start(flow, null, { executionId: id });
+  await running;
+  await app.runtime.cancel(id, "enough");
+  finish();
+  await app.close(); // what is under way is recorded before the log is closed
+}
+
 /** A flow around steps that may not run twice, one after the other with the names of its input; `pay` is their effect. */
 export function paymentFlow(pay: (stepId: string, attempt: number) => unknown): RegisteredFlow {
   const step = (id: string) =>

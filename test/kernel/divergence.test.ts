@@ -192,6 +192,8 @@ test("every kind of entry has a short name", () => {
       "EXECUTION_FAILED",
       "EXECUTION_CANCELLED",
       "event llm_call",
+      "CANCEL_REQUESTED",
+      "OUTCOME_LATE s",
       "EFFECT_METERED s",
       "QUOTA_EXCEEDED s",
     ]

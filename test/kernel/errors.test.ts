@@ -28,6 +28,7 @@ describe("error codes", () => {
   test("those of 0.1 are all there", () => {
     expect(codes.sort()).toMatchInlineSnapshot(`
       [
+        "CANCELLED",
         "CHANNEL_REFUSED",
         "CONFIG_INVALID",
         "CONFIG_OPTION_MOVED",
@@ -36,6 +37,7 @@ describe("error codes", () => {
         "DEFINITION_CONFLICT",
         "DIGEST_FAILED",
         "DIRECTORY_UNKNOWN",
+        "EFFECT_DEADLINE_EXCEEDED",
         "EFFECT_DENIED",
         "EFFECT_MODE_VIOLATION",
         "EFFECT_STOPPED",

@@ -33,15 +33,15 @@ describe("the table of event kinds", () => {
     const rows = kinds.map(([type, { code, fields }]) => `${code} ${type} ${Object.keys(fields).join(",")}`);
     expect(rows).toMatchInlineSnapshot(`
       [
-        "1 EXECUTION_STARTED flowId,flowVersion,input,flags,principal",
-        "2 STEP_STARTED stepId,input,kind,toolId",
+        "1 EXECUTION_STARTED flowId,flowVersion,input,flags,principal,deadlineAt",
+        "2 STEP_STARTED stepId,input,kind,toolId,shielded,deadlineAt",
         "3 STEP_RETRIED stepId,attempt,reason,dueAt,error",
         "4 STEP_COMPLETED stepId,output",
         "5 STEP_FAILED stepId,error,channel,payload",
         "6 DECISION_RECORDED decisionId,choice,source,rationale",
         "7 DECISION_FAILED decisionId,error",
         "8 VALUE_RECORDED name,value",
-        "9 EXECUTION_SUSPENDED gateId,kind,on,wakeAt,correlationKey",
+        "9 EXECUTION_SUSPENDED gateId,kind,on,wakeAt,correlationKey,shielded",
         "10 GATE_EVENT name,gateId,payload",
         "11 GATE_TIMED_OUT gateId,on",
         "12 TIMER_FIRED gateId",
@@ -51,9 +51,11 @@ describe("the table of event kinds", () => {
         "16 SURFACE_PATCH operation,key,value,surface",
         "17 EXECUTION_COMPLETED output",
         "18 EXECUTION_FAILED error",
-        "19 EXECUTION_CANCELLED reason",
+        "19 EXECUTION_CANCELLED reason,code,error",
         "20 EFFECT_EVENT stepId,name,payload",
         "21 EFFECT_INDOUBT stepId,attempt,error",
+        "22 CANCEL_REQUESTED reason,code",
+        "23 OUTCOME_LATE stepId,attempt,kind,error",
         "24 EFFECT_METERED stepId,attempt,tokens,cost,wallMs,startedAt",
         "25 QUOTA_EXCEEDED stepId,scope,meter,limit,used",
       ]

@@ -129,7 +129,7 @@ describe("fold", () => {
       [{ type: "GATE_EVENT", name: "g", gateId: "g#0", payload: 1 }, "suspended"],
       [{ type: "EXECUTION_RESUMED", gateId: "g#0", reason: "event", requestId: "r" }, "suspended"],
       [{ type: "GATE_TIMED_OUT", gateId: "g#1", on: "g" }, "running"],
-      [{ type: "EXECUTION_CANCELLED", reason: "enough" }, "cancelled"],
+      [{ type: "EXECUTION_CANCELLED", reason: "enough", error: undefined }, "cancelled"],
     ];
     const statuses = log.map(
       (_, index) => fold(singly(log.map(([event]) => event)), initialState(), index).status,

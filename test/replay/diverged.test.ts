@@ -451,10 +451,13 @@ describe("C-REP-01: what was set aside", () => {
     expect((await process.runtime.list({ status: "setAside" })).map(({ id }) => id)).toEqual(["x"]);
   });
 
-  test("can be cancelled", async () => {
+  test("can be ended by force, and by no other cancel: its flow cannot hear of it", async () => {
     const world = World.memory();
     const process = await setAside(world);
-    await world.until(process.runtime.cancel("x", "no longer wanted"));
+    await expect(world.until(process.runtime.cancel("x"))).rejects.toMatchObject({
+      code: "EXECUTION_SET_ASIDE",
+    });
+    await world.until(process.runtime.cancel("x", "no longer wanted", { force: true }));
     expect(await process.runtime.loadState("x")).toMatchObject({
       status: "cancelled",
       reason: "no longer wanted",

@@ -52,7 +52,7 @@ describe.each(RESIDENT)("C-REP-05: parking is not an exception, resident: %i", (
     expect((await process.finish("x", { x: 1 })).variables["_output"]).toEqual(["fulfilled", "fulfilled"]);
   });
 
-  test("cancelling leaves the flow where it is, too", async () => {
+  test("a forced end leaves the flow where it is, too", async () => {
     const world = World.memory();
     const trail: string[] = [];
     const f = flow("f", async (ctx) => {
@@ -64,7 +64,7 @@ describe.each(RESIDENT)("C-REP-05: parking is not an exception, resident: %i", (
     });
     const process = await world.open([f], { maxResident });
     await world.until((await process.start(f, null)).waitForSuspend());
-    await world.until(process.runtime.cancel("x", "enough"));
+    await world.until(process.runtime.cancel("x", "enough", { force: true }));
     await world.pass(1_000);
     expect(trail).toEqual([]);
     expect(await world.types()).toEqual(["EXECUTION_STARTED", "EXECUTION_SUSPENDED", "EXECUTION_CANCELLED"]);

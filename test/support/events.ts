@@ -47,8 +47,10 @@ export const SAMPLES: readonly ExecutionEvent[] = [
   { type: "SURFACE_PATCH", operation: "merge", key: "k", value: toWire({ a: 1 }), surface: "board" },
   { type: "EXECUTION_COMPLETED", output: toWire({ result: 1 }) },
   { type: "EXECUTION_FAILED", error: failure },
-  { type: "EXECUTION_CANCELLED", reason: "enough" },
+  { type: "EXECUTION_CANCELLED", reason: "enough", error: undefined },
   { type: "EFFECT_EVENT", stepId: "s", name: "llm_call", payload: toWire({ model: "m" }) },
+  { type: "CANCEL_REQUESTED", reason: "too late", code: "DEADLINE_EXCEEDED" },
+  { type: "OUTCOME_LATE", stepId: "s", attempt: 1, kind: "failed", error: failure },
   { type: "EFFECT_METERED", stepId: "s", attempt: 1, tokens: 17, cost: 0.5, wallMs: 40, startedAt: 1_000 },
   { type: "QUOTA_EXCEEDED", stepId: "s", scope: "tenant", meter: "calls", limit: 10, used: 10 },
 ];
@@ -59,6 +61,9 @@ const count = fc.nat();
 const wire: fc.Arbitrary<Wire> = fc
   .oneof(fc.jsonValue(), fc.constantFrom(undefined, -0, NaN, 10n ** 30n), fc.date(), fc.uint8Array())
   .map((value) => toWire(value));
+const maybeTime = fc.option(count, { nil: undefined });
+const shielded = fc.constantFrom(true as const, undefined);
+const cancelCode = fc.constantFrom("DEADLINE_EXCEEDED" as const, undefined);
 const kindOf = fc.constantFrom("step", "llm", "agent", "tool", "ui", "memory", "human", "plan", "a2a");
 
 /** Any event, with a few ids only, so that sequences of them are about one another. */
@@ -70,6 +75,7 @@ export const anyEvent: fc.Arbitrary<ExecutionEvent> = fc.oneof(
     input: wire,
     flags: fc.array(count, { maxLength: 3 }),
     principal: wire,
+    deadlineAt: maybeTime,
   }),
   fc.record({
     type: fc.constant("STEP_STARTED"),
@@ -77,6 +83,8 @@ export const anyEvent: fc.Arbitrary<ExecutionEvent> = fc.oneof(
     input: wire,
     kind: kindOf,
     toolId: maybeText,
+    shielded,
+    deadlineAt: maybeTime,
   }),
   fc.record({
     type: fc.constant("STEP_RETRIED"),
@@ -115,6 +123,7 @@ export const anyEvent: fc.Arbitrary<ExecutionEvent> = fc.oneof(
     on: text,
     wakeAt: fc.option(count, { nil: undefined }),
     correlationKey: maybeText,
+    shielded,
   }),
   fc.record({ type: fc.constant("GATE_EVENT"), name: text, gateId: id(), payload: wire }),
   fc.record({ type: fc.constant("GATE_TIMED_OUT"), gateId: id(), on: text }),
@@ -136,7 +145,15 @@ export const anyEvent: fc.Arbitrary<ExecutionEvent> = fc.oneof(
   }),
   fc.record({ type: fc.constant("EXECUTION_COMPLETED"), output: wire }),
   fc.record({ type: fc.constant("EXECUTION_FAILED"), error: wire }),
-  fc.record({ type: fc.constant("EXECUTION_CANCELLED"), reason: text }),
+  fc.record({ type: fc.constant("EXECUTION_CANCELLED"), reason: text, code: cancelCode, error: wire }),
+  fc.record({ type: fc.constant("CANCEL_REQUESTED"), reason: text, code: cancelCode }),
+  fc.record({
+    type: fc.constant("OUTCOME_LATE"),
+    stepId: id(),
+    attempt: count,
+    kind: fc.constantFrom("completed", "failed"),
+    error: wire,
+  }),
   fc.record({ type: fc.constant("EFFECT_EVENT"), stepId: id(), name: text, payload: wire }),
   fc.record({
     type: fc.constant("EFFECT_METERED"),

@@ -342,4 +342,60 @@ export const SCENARIOS: readonly Scenario[] = [
       });
     },
   },
+  {
+    name: "a deadline, and cleanup in a shield",
+    make: (world) => {
+      const slow = world.step("slow", async () => {
+        await world.delay(100_000);
+      });
+      const undo = world.step<string[], string[]>("undo", async (caught) => {
+        await world.delay(20);
+        return caught;
+      });
+      const told = world.step<unknown, unknown>("told", (answer) => answer);
+      return flow(
+        "deadline",
+        async (ctx) => {
+          const guarded = ctx.shield(async (shielded) => {
+            await shielded.sleep(700);
+            return "kept";
+          });
+          const settled = await Promise.allSettled([
+            Promise.race([ctx.run(slow, 1), ctx.suspend({ on: "nobody" }), ctx.sleep(1_000_000)]),
+            ctx.parallel([async () => ctx.suspend({ on: "nobody", timeout: 50_000 })]),
+            guarded,
+          ]);
+          const caught = settled.map((one) =>
+            one.status === "rejected" ? (one.reason as { code: string }).code : String(one.value),
+          );
+          await ctx.shield(async (shielded) => {
+            await shielded.run(undo, caught);
+            const answer = await shielded.suspend({ on: "clean", timeout: 60_000 });
+            await shielded.parallel([async () => shielded.run(told, answer), async () => shielded.sleep(5)]);
+          });
+          await ctx.sleep(1);
+          return "never got here";
+        },
+        { deadlineMs: 500 },
+      );
+    },
+    answers: { clean: true },
+  },
+  {
+    name: "a step over its deadline while it waits for its next attempt",
+    make: (world) => {
+      const flaky = world.step(
+        "flaky",
+        () => {
+          throw new Error("not yet");
+        },
+        { retry: { maxAttempts: 9, baseDelayMs: 400, factor: 1 }, deadlineMs: 1_000 },
+      );
+      const after = world.step<string, string>("after", (text) => text);
+      return flow("step deadline", async (ctx) => {
+        const code = await ctx.run(flaky, 1).catch((error: { code: string }) => error.code);
+        return ctx.run(after, String(code));
+      });
+    },
+  },
 ];

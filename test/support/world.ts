@@ -361,7 +361,9 @@ export class World {
   step<TIn = unknown, TOut = unknown>(
     id: string,
     run: (input: TIn, ctx: StepHandlerContext) => TOut | Promise<TOut>,
-    options: Partial<Pick<ExecutableTask, "retry" | "timeoutMs" | "errors" | "idempotent">> = {},
+    options: Partial<
+      Pick<ExecutableTask, "retry" | "timeoutMs" | "deadlineMs" | "errors" | "idempotent">
+    > = {},
   ): StepDefinition<TIn, TOut> {
     return step$<TIn, TOut>({
       id,

@@ -172,6 +172,7 @@ function notInDoubt(
     completed: "has completed",
     failed: "has failed",
     inDoubt: "is in doubt",
+    cancelled: "was cancelled",
   };
   const what = frame
     ? `Step ${stepId} of ${id} ${standing[frame.status]}.`

@@ -2,7 +2,7 @@
 
 import type { Wire } from "../../kernel/codec/index.js";
 import type { ExecutionEvent } from "../../kernel/events.js";
-import type { FoldedFrame, FoldedGate, FoldedState } from "../../kernel/state.js";
+import type { FoldedFrame, FoldedGate, FoldedLate, FoldedState } from "../../kernel/state.js";
 import type { Colors } from "../terminal.js";
 import { statusPaint } from "./status.js";
 import { summaryOf } from "./summary.js";
@@ -104,6 +104,7 @@ function frameColumns(frames: readonly FoldedFrame[], { colors }: StateLayout): 
     inDoubt: colors.yellow,
     completed: colors.green,
     failed: colors.red,
+    cancelled: colors.yellow,
   };
   return [
     names(
@@ -125,14 +126,20 @@ function frameColumns(frames: readonly FoldedFrame[], { colors }: StateLayout): 
     },
     {
       title: "RESULT",
-      cells: frames.map((frame) => {
-        if (frame.status === "started" || frame.status === "inDoubt") return "";
-        const words = shortValue(resultOf(frame), RESULT_CHARS_MAX);
-        return frame.channel === undefined ? words : `${printable(frame.channel)} ${words}`;
-      }),
+      cells: frames.map((frame) => [...resultWords(frame), ...(frame.late ?? []).map(lateWords)].join(", ")),
       least: NAME_WIDTH_MIN,
     },
   ];
+}
+
+function resultWords(frame: FoldedFrame): string[] {
+  if (frame.status !== "completed" && frame.status !== "failed") return [];
+  const words = shortValue(resultOf(frame), RESULT_CHARS_MAX);
+  return [frame.channel === undefined ? words : `${printable(frame.channel)} ${words}`];
+}
+
+function lateWords({ attempt, kind }: FoldedLate): string {
+  return `attempt ${attempt} ${kind} late`;
 }
 
 function gateColumns(gates: readonly FoldedGate[]): Column[] {

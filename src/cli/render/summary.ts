@@ -56,7 +56,14 @@ const SUMMARIES: { readonly [K in EventType]: (event: EventOf<K>) => EventSummar
   },
   EXECUTION_COMPLETED: ({ output }) => about("", ["output", output]),
   EXECUTION_FAILED: ({ error }) => about("", ["error", error]),
-  EXECUTION_CANCELLED: ({ reason }) => about(reason),
+  EXECUTION_CANCELLED: ({ reason, error }) => about(reason, ...present("cleanup failed", error)),
+  CANCEL_REQUESTED: ({ reason }) => about(reason),
+  OUTCOME_LATE: ({ stepId, attempt, kind, error }) => {
+    return about(
+      `${stepId} attempt ${attempt} ${kind} when nobody waited any more`,
+      ...present("error", error),
+    );
+  },
   EFFECT_INDOUBT: ({ stepId, attempt, error }) => {
     return about(`${stepId} attempt ${attempt} may have done its work`, ...present("after", error));
   },

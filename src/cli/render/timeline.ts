@@ -141,6 +141,8 @@ function paintOf({ type }: ExecutionEvent, colors: Colors): (text: string) => st
     case "DECISION_FAILED":
       return colors.red;
     case "EXECUTION_CANCELLED":
+    case "CANCEL_REQUESTED":
+    case "OUTCOME_LATE":
     case "GATE_TIMED_OUT":
     case "STEP_RETRIED":
     case "EFFECT_INDOUBT":

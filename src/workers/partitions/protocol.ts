@@ -28,6 +28,7 @@ export type StartMessage = readonly [
   flowVersion: string,
   input: Wire,
   principal: Wire,
+  deadlineMs: number | undefined,
 ];
 
 export type ResumeMessage = readonly [
@@ -46,6 +47,7 @@ export type CancelMessage = readonly [
   request: number,
   executionId: string,
   reason: string,
+  force: boolean,
 ];
 
 export type VerdictMessage = readonly [

@@ -34,16 +34,20 @@ export class ThreadDoor implements PartitionDoor {
     this.#limits = limits;
   }
 
-  start({ executionId, fresh, flow, input, principal, reply }: StartRequest): void {
+  start({ executionId, fresh, flow, input, principal, deadlineMs, reply }: StartRequest): void {
     const { id, version } = flow.definition;
     const number = this.#thread.next();
-    this.#thread.change([ToThread.start, number, executionId, fresh, id, version, input, principal], reply);
+    this.#thread.change(
+      [ToThread.start, number, executionId, fresh, id, version, input, principal, deadlineMs],
+      reply,
+    );
   }
 
   send(executionId: string, command: Command): void {
     const number = this.#thread.next();
     if (command.kind === "cancel") {
-      this.#thread.change([ToThread.cancel, number, executionId, command.reason], command.reply);
+      const { reason, force, reply } = command;
+      this.#thread.change([ToThread.cancel, number, executionId, reason, force], reply);
       return;
     }
     if (command.kind === "verdict") {

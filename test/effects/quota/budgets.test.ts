@@ -248,7 +248,11 @@ describe("what counts", () => {
     await world.when(() => world.runs.get("calls") === 1);
     await world.pass(10);
     await world.until(process.runtime.cancel("a", "enough"));
-    expect((await world.types("a")).slice(-2)).toEqual(["EFFECT_METERED", "EXECUTION_CANCELLED"]);
+    expect((await world.types("a")).slice(-3)).toEqual([
+      "EFFECT_METERED",
+      "CANCEL_REQUESTED",
+      "EXECUTION_CANCELLED",
+    ]);
     expect((await process.finish("a")).usage).toMatchObject({ calls: 1, tokens: 40 });
     await world.pass(2_000);
     expect(ledger.used({ scope: "flow", of: "f", meter: "tokens" })).toBe(40);

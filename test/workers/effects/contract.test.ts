@@ -170,6 +170,6 @@ describe.each([
     await app.runtime.cancel("x", "not wanted");
     expect(await within(handle.waitForCompletion(), "the end")).toMatchObject({ status: "cancelled" });
     await until(() => marks().length === 2, "it hears");
-    expect(marks()[1]).toMatchObject({ what: "aborted:EXECUTION_ENDED", attempt: 1 });
+    expect(marks()[1]).toMatchObject({ what: "aborted:CANCELLED", attempt: 1 });
   });
 });

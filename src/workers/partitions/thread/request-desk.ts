@@ -62,9 +62,9 @@ export class RequestDesk {
       case ToThread.resume:
         return this.#resume(message);
       case ToThread.cancel: {
-        const [, request, executionId, reason] = message;
+        const [, request, executionId, reason, force] = message;
         const reply = this.#replyTo(request);
-        return this.#doorOf(executionId).send(executionId, { kind: "cancel", reason, reply });
+        return this.#doorOf(executionId).send(executionId, { kind: "cancel", reason, force, reply });
       }
       case ToThread.verdict:
         return this.#verdict(message);
@@ -97,10 +97,20 @@ export class RequestDesk {
     }
   }
 
-  #start([, request, executionId, fresh, flowId, version, input, principal]: StartMessage): void {
+  #start(message: StartMessage): void {
+    const [, request, executionId, fresh, flowId, version, input, principal, deadlineMs] = message;
     const reply = this.#replyTo(request);
     const flow = this.#options.registry.find(flowId, version);
-    if (flow) return this.#doorOf(executionId).start({ executionId, fresh, flow, input, principal, reply });
+    if (flow)
+      return this.#doorOf(executionId).start({
+        executionId,
+        fresh,
+        flow,
+        input,
+        principal,
+        deadlineMs,
+        reply,
+      });
     reply.reject(
       new HeddleError(
         "FLOW_UNKNOWN",
