@@ -4,7 +4,8 @@
 // V1  The event is the one a running actor would append, but for V2, and nothing else is.
 // V2  The execution is filed as running, so that the next opening takes it up. The attempt of a `retry` is armed as a timer that is
 //     due: a step that waits for its timer is known not to have been dispatched, so it is not in doubt again ("decided").
-// V3  What the flow's code alone knows is not checked: whether an outcome fits the step's schema.
+// V3  What the flow's code alone knows is not done: an outcome is not parsed by the step's schema, and what that marks as
+//     sensitive is not sealed.
 
 import {
   type ExecutionCommit,

@@ -108,7 +108,7 @@ describe("heddle resolve", () => {
     expect(end).toEqual({
       code: 0,
       stdout: "order-1  pay  has completed\n",
-      stderr: `${goesOn}Not checked: whether the outcome fits the step's outputSchema, which the flow's code alone knows.\n`,
+      stderr: `${goesOn}Not checked: whether the outcome fits the step's outputSchema, which the flow's code alone knows; nor is anything sealed that it marks.\n`,
     });
     expect((await heddle("doubts", "--db", dir)).stderr).toBe("Nothing is in doubt.\n");
     expect(await goOn("order-1")).toMatchObject({

@@ -4,13 +4,21 @@
 // each of the layers a row names. A layer that is new in RingParts does not compile until it has its place here.
 
 import { describe, expect, it } from "vitest";
-import { type EffectContext, type EffectMiddleware, type RingParts, ring } from "../../src/effects/index.js";
+import {
+  type EffectContext,
+  type EffectMiddleware,
+  Redactor,
+  type RingParts,
+  ring,
+} from "../../src/effects/index.js";
+
 import {
   GrantTable,
   type HeddleConfig,
   isClaimCheck,
   KillSwitch,
   policy$,
+  secretRef,
   ToolEffect,
 } from "../../src/index.js";
 import { flow, openApp } from "../lifecycle/world.js";
@@ -24,10 +32,18 @@ const ORDER = {
   budgeting: "QUOTA_EXCEEDED",
   middleware: "of the middleware",
   claimCheck: undefined, // refuses nothing before the effect: what it does is below
+  secrets: "SECRET_UNRESOLVED",
 } as const satisfies Record<Layer, string | undefined>;
 
 type Refusing = { [L in Layer]: (typeof ORDER)[L] extends string ? L : never }[Layer] | "effect";
-const REFUSING: readonly Refusing[] = ["killSwitch", "authorizer", "budgeting", "middleware", "effect"];
+const REFUSING: readonly Refusing[] = [
+  "killSwitch",
+  "authorizer",
+  "budgeting",
+  "middleware",
+  "secrets",
+  "effect",
+];
 const heard = (layer: Refusing): string => (layer === "effect" ? "of the effect" : ORDER[layer]);
 
 /** Runs both steps with `refusing` refusing the second. Gives what it failed with, and which layers were asked about it. */
@@ -43,6 +59,12 @@ async function play(refusing: readonly Refusing[]) {
     security: {
       killSwitch,
       authorizer: { authorize: (request) => ({ allowed: !note("authorizer", request) }) },
+      secrets: {
+        resolver: (_name, ctx) => {
+          if (note("secrets", ctx)) throw new Error("of the resolver");
+          return "s3cret";
+        },
+      },
     },
     execution: {
       envelope: {
@@ -68,8 +90,9 @@ async function play(refusing: readonly Refusing[]) {
     },
   };
   const f = flow("f", async (ctx) => {
-    await ctx.execute({ id: "first", toolId: "act" }, null);
-    return ctx.execute({ id: "second", toolId: "act" }, null);
+    const input = { key: secretRef("key") };
+    await ctx.execute({ id: "first", toolId: "act" }, input);
+    return ctx.execute({ id: "second", toolId: "act" }, input);
   });
   const app = openApp({ flows: [f], ...config });
   const handle = await app.runtime.start(f, null);
@@ -92,7 +115,10 @@ describe("of two layers that refuse", () => {
 
 describe("an effect that nothing refuses", () => {
   it("is asked about from the outside in", async () => {
-    expect(await play([])).toEqual({ heard: undefined, asked: ["authorizer", "middleware", "effect"] });
+    expect(await play([])).toEqual({
+      heard: undefined,
+      asked: ["authorizer", "middleware", "secrets", "effect"],
+    });
   });
 
   it("has as many layers around it as the order names", () => {
@@ -106,6 +132,7 @@ describe("an effect that nothing refuses", () => {
       budgeting,
       middleware: [pass],
       claimCheck: pass,
+      secrets: new Redactor(() => "s3cret", Date.now),
     };
     expect(ring(parts)).toHaveLength(Object.keys(ORDER).length);
     expect(ring({})).toEqual([]);
@@ -115,7 +142,10 @@ describe("an effect that nothing refuses", () => {
 describe("what a layer sees", () => {
   it("middleware stands in the order it was given, and sees what the log will record; the effect alone what is behind it", async () => {
     const seen: [layer: string, what: string][] = [];
-    const kindOf = (value: unknown): string => (isClaimCheck(value) ? "envelope" : typeof value);
+    const kindOf = (value: unknown): string => {
+      if (isClaimCheck(value)) return "envelope";
+      return typeof value === "string" ? "text" : typeof value;
+    };
     const spy =
       (name: string): EffectMiddleware =>
       async (_ctx: EffectContext, input, next) => {
@@ -125,16 +155,23 @@ describe("what a layer sees", () => {
         return output;
       };
     const f = flow("f", async (ctx) => {
-      const envelope = await ctx.execute({ id: "make", toolId: "make" }, "small");
+      const envelope = await ctx.execute({ id: "make", toolId: "make" }, secretRef("key"));
       return ctx.execute({ id: "use", toolId: "use" }, envelope);
     });
     const app = openApp({
       flows: [f],
+      security: { secrets: { resolver: () => "s3cret" } },
       execution: {
         effectMiddleware: [spy("outer"), spy("inner")],
         claimCheck: { toolIds: ["make", "use"] },
         registerEffects: (effects) => {
-          effects.register("make", new ToolEffect(() => "x".repeat(100_000)));
+          effects.register(
+            "make",
+            new ToolEffect((input) => {
+              seen.push(["effect in", kindOf(input)]);
+              return "x".repeat(100_000);
+            }),
+          );
           effects.register(
             "use",
             new ToolEffect((input) => {
@@ -148,13 +185,14 @@ describe("what a layer sees", () => {
     const handle = await app.runtime.start(f, null);
     expect(await handle.result()).toBe(100_000);
     expect(seen).toEqual([
-      ["outer in", "string"],
-      ["inner in", "string"],
+      ["outer in", "object"],
+      ["inner in", "object"],
+      ["effect in", "text"],
       ["inner out", "envelope"],
       ["outer out", "envelope"],
       ["outer in", "envelope"],
       ["inner in", "envelope"],
-      ["effect in", "string"],
+      ["effect in", "text"],
       ["inner out", "number"],
       ["outer out", "number"],
     ]);

@@ -61,7 +61,7 @@ export async function resolve(
   terminal.note("Recorded. The execution goes on from there when its application opens the directory next.");
   if (verdict.kind === "outcome")
     terminal.note(
-      "Not checked: whether the outcome fits the step's outputSchema, which the flow's code alone knows.",
+      "Not checked: whether the outcome fits the step's outputSchema, which the flow's code alone knows; nor is anything sealed that it marks.",
     );
   return 0;
 }
