@@ -1,4 +1,5 @@
-// ChangedContext: the context of an attempt with another signal, or another way for what it emits; all else is the attempt's.
+// ChangedContext: the context of an attempt in which something is another: its signal, where what it emits goes.
+// All else is the attempt's.
 
 import type { RetryPolicy, TaskKind } from "../kernel/index.js";
 import type { EffectContext, Principal } from "./effect.js";
@@ -17,9 +18,13 @@ export class ChangedContext implements EffectContext {
   readonly signal: AbortSignal;
   readonly emit: EffectContext["emit"];
   readonly meter: EffectContext["meter"];
+  readonly isPrivate: EffectContext["isPrivate"];
   readonly #context: EffectContext;
 
-  constructor(context: EffectContext, changes: Partial<Pick<EffectContext, "signal" | "emit">>) {
+  constructor(
+    context: EffectContext,
+    changes: Partial<Pick<EffectContext, "signal" | "emit" | "isPrivate">>,
+  ) {
     this.#context = context;
     this.executionId = context.executionId;
     this.workflowId = context.workflowId;
@@ -34,6 +39,7 @@ export class ChangedContext implements EffectContext {
     this.signal = changes.signal ?? context.signal;
     this.emit = changes.emit ?? context.emit;
     this.meter = context.meter;
+    this.isPrivate = changes.isPrivate ?? context.isPrivate;
   }
 
   get account(): EffectContext["account"] {

@@ -37,6 +37,10 @@ export interface EffectContext extends StepHandlerContext {
   readonly principal?: Principal | undefined;
   /** Attempts of this step that failed before this one. Absent outside an execution, where nothing counts them. */
   readonly failures?: number | undefined;
+  /**
+   * Whether a result holds what may not be read: it is recorded sealed, and put away nowhere else. Absent where nothing is.
+   */
+  readonly isPrivate?: ((result: unknown) => boolean) | undefined;
   /** What the step itself says of retries. Middleware that retries leaves it to that. */
   readonly retry?: RetryPolicy | undefined;
   /** Where it is written down what the call uses. Absent where nobody counts. */

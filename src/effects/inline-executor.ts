@@ -127,7 +127,8 @@ export class InlineExecutor implements EffectExecutor {
   #call({ invocation, context, ending, release, secrecy }: AttemptParts): unknown {
     const { handler } = invocation.task;
     const input = secrecy.reveal(invocation.input);
-    const discreet = secrecy.hasSecrets ? this.#discreet(context, secrecy) : context;
+    const isMarked = hasMarks(invocation.task.outputSchema);
+    const discreet = isMarked || secrecy.hasSecrets ? this.#discreet(context, secrecy, isMarked) : context;
     const effect = handler ? undefined : this.#effectOf(invocation);
     for (const channel in effect?.errors) secrecy.check(effect.errors[channel]);
     const innermost = (value: unknown, ctx: EffectContext): unknown => {
@@ -142,10 +143,12 @@ export class InlineExecutor implements EffectExecutor {
   }
 
   /** X5 */
-  #discreet(context: EffectContext, secrecy: Secrecy): EffectContext {
+  #discreet(context: EffectContext, secrecy: Secrecy, isMarked: boolean): EffectContext {
     const emit: EffectContext["emit"] = (eventType, payload) =>
       context.emit(eventType, secrecy.shown(payload, this.#limits));
-    return new ChangedContext(context, { emit });
+    const isPrivate = (result: unknown): boolean =>
+      isMarked || (!(result instanceof StreamResult) && secrecy.isIn(result, this.#limits));
+    return new ChangedContext(context, { emit, isPrivate });
   }
 
   #effectOf({ task, toolId }: Invocation): Effect {

@@ -6,6 +6,7 @@
 // O3  A stream is put away piece by piece, whatever its size, and is never in memory.
 // O4  Nothing that is tainted comes out clean: its envelope is marked like the value was.
 // O5  The digest is taken before anything is stored, so one that throws stores nothing.
+// O6  What may not be read is put away nowhere: it goes into the log, which seals it. A stream cannot, and is refused.
 
 import { type ContentStore, HeddleError, type StoredContent } from "../../kernel/index.js";
 import type { EffectContext, EffectMiddleware } from "../effect.js";
@@ -16,6 +17,7 @@ import { decodeValue, type Encoded, encodeValue } from "./encoding.js";
 import { type ClaimCheckCodec, type ClaimCheckEnvelope, isClaimCheck } from "./envelope.js";
 import { type ClaimCheckReader, resolveWithin } from "./resolve.js";
 import { piecesOf, StreamResult } from "./stream-result.js";
+import { streamIsPrivate } from "./unrecorded.js";
 
 /** As much of a content store as claim checks need. */
 export interface ClaimCheckStore extends ClaimCheckReader, Pick<ContentStore, "put"> {}
@@ -86,6 +88,20 @@ class ClaimCheck {
   }
 
   async offload(ctx: EffectContext, result: unknown): Promise<unknown> {
+    const { isPrivate } = ctx;
+    if (!isPrivate) return this.#offload(ctx, result);
+    // O6: what is to be looked at has to be here whole.
+    const value =
+      result instanceof EncodedStream ? decodeValue(await result.whole(ctx.signal), result.codec) : result;
+    if (!isPrivate(value)) return this.#offload(ctx, value);
+    if (value instanceof StreamResult) {
+      value.discard();
+      throw streamIsPrivate(toolOf(ctx));
+    }
+    return value;
+  }
+
+  async #offload(ctx: EffectContext, result: unknown): Promise<unknown> {
     const toolId = toolOf(ctx);
     if (result instanceof EncodedStream) return this.#offloadEncoded(ctx, result);
     if (result instanceof StreamResult) return this.#offloadStream(ctx, result);

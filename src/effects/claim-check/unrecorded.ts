@@ -29,3 +29,13 @@ export function envelopeRefused(stepId: string): HeddleError {
     { details: { stepId } },
   );
 }
+
+/** Content is put away as it is, and this may not be readable there. */
+export function streamIsPrivate(toolId: string): HeddleError {
+  return new HeddleError(
+    "VALUE_NOT_RECORDABLE",
+    `Effect ${toolId} returned a streamResult, and the outputSchema of its step marks it as sensitive or internal: a stream cannot ` +
+      "be sealed. Return the value itself, or encrypt the stream before you return it and drop the mark.",
+    { details: { toolId } },
+  );
+}

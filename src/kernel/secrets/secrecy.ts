@@ -32,6 +32,8 @@ export interface Secrecy {
   shown(value: unknown, limits: ValueLimits): unknown;
   /** The same of something thrown. */
   failure(thrown: unknown): Wire;
+  /** Whether a value holds anything that was opened or sealed so far. */
+  isIn(value: unknown, limits: ValueLimits): boolean;
   /** Refuses a schema with marks before there is a value, where one could not be sealed. @throws SEALING_KEY_MISSING */
   check(schema: unknown): void;
 }
@@ -47,6 +49,7 @@ const NO_SECRECY: Secrecy = {
   },
   scrub: (wire) => wire,
   shown: (value) => value,
+  isIn: () => false,
   failure: (thrown) => failureToWire(thrown),
   check: (schema) => {
     if (hasMarks(schema)) refuse();
@@ -130,6 +133,10 @@ class KeptSecrecy implements Secrecy {
     const wire = toWire(value, limits);
     const scrubbed = this.scrub(wire);
     return scrubbed === wire ? value : fromWire(scrubbed);
+  }
+
+  isIn(value: unknown, limits: ValueLimits): boolean {
+    return this.#texts?.isIn(toWire(value, limits)) ?? false;
   }
 
   failure(thrown: unknown): Wire {
