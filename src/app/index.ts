@@ -1,3 +1,4 @@
+export type { LoopFigures as ThreadFigures } from "../workers/loop-figures.js";
 export type { WorkersConfig } from "../workers/partitions/options.js";
 export type { PartitionThreadInspection, PartitionThreadStats } from "../workers/partitions/stats.js";
 export type { EffectPoolOptions, PacketOptions, TuneOptions } from "../workers/pool/options.js";
@@ -5,7 +6,6 @@ export type {
   PoolInspection,
   PoolStats,
   RunningCall,
-  ThreadFigures,
   ThreadStats,
 } from "../workers/pool/report.js";
 export type {

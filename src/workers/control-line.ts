@@ -58,6 +58,22 @@ export class ControlLine<T extends Control<T>> {
     }
   }
 
+  /** The same, with patience for so long; undefined: there was no answer by then. */
+  async askWithin<A>(
+    delayMs: number,
+    question: (thread: Remote<T>) => Promise<Answer<A>>,
+  ): Promise<A | undefined> {
+    let timer: NodeJS.Timeout | undefined;
+    const tooLate = new Promise<undefined>((resolve) => {
+      timer = setTimeout(resolve, delayMs, undefined);
+    });
+    try {
+      return await Promise.race([this.ask(question), tooLate]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
   /** Whether an answer is still to come. */
   get isAsked(): boolean {
     return this.#waiting.size > 0;

@@ -1,9 +1,15 @@
 // Options of partition threads, checked where they enter: every complaint names the option as a user wrote it.
 
-import { isAbsolute } from "node:path";
-import { pathToFileURL } from "node:url";
 import type { ResourceLimits } from "node:worker_threads";
 import { HeddleError } from "../../kernel/index.js";
+import {
+  checkNumber,
+  checkResourceLimits,
+  invalidOption,
+  LOAD_TIMEOUT_MS,
+  moduleUrl,
+  TIMER_MS_MAX,
+} from "../option-rules.js";
 import type { EffectPoolOptions } from "../pool/options.js";
 
 /** Where executions run. Without it everything runs in the host's thread. */
@@ -19,6 +25,8 @@ export interface WorkersConfig {
   entry?: URL | undefined;
   /** Of each partition thread, as `new Worker` takes them. The young generation has 64 MB unless it is named here. */
   resourceLimits?: ResourceLimits | undefined;
+  /** How long the module may take to load, in milliseconds. Default 60,000. */
+  loadTimeoutMs?: number | undefined;
   /** A pool of threads for the effects a module exports. Partition threads divide its limits among themselves. */
   effects?: EffectPoolOptions | undefined;
 }
@@ -29,15 +37,10 @@ export interface ThreadOptions {
   readonly app: string;
   readonly entry: URL;
   readonly resourceLimits: ResourceLimits;
+  readonly loadTimeoutMs: number;
 }
 
-const OPTIONS = ["actors", "app", "entry", "resourceLimits", "effects"];
-const RESOURCE_LIMITS = [
-  "maxYoungGenerationSizeMb",
-  "maxOldGenerationSizeMb",
-  "codeRangeSizeMb",
-  "stackSizeMb",
-] as const;
+const OPTIONS = ["actors", "app", "entry", "resourceLimits", "loadTimeoutMs", "effects"];
 const THREADS_MAX = 256;
 /** Executions live shorter than a young generation of this size takes to fill, and with a smaller one they grow old first. */
 const YOUNG_GENERATION_MB = 64;
@@ -49,15 +52,15 @@ export function readThreadOptions(workers: WorkersConfig | undefined): ThreadOpt
     throw new HeddleError("CONFIG_INVALID", "workers is a group of options, so it must be an object.");
   const unknown = Object.keys(workers).find((option) => !OPTIONS.includes(option));
   if (unknown !== undefined) throw invalid(unknown, `is no option here. There are: ${OPTIONS.join(", ")}`);
-  const { actors = 0, app, entry, resourceLimits } = workers;
-  if (!Number.isInteger(actors) || actors < 0 || actors > THREADS_MAX)
-    throw invalid("actors", `must be a whole number from 0 to ${THREADS_MAX}, not ${describe(actors)}`);
+  const { actors = 0, app, entry, resourceLimits, loadTimeoutMs = LOAD_TIMEOUT_MS } = workers;
+  checkNumber("workers.actors", actors, { least: 0, most: THREADS_MAX, isWhole: true });
   if (entry !== undefined && !(entry instanceof URL && /^(?:file|data):$/.test(entry.protocol)))
     throw invalid("entry", 'must be a URL, as in new URL("./partition.worker.js", import.meta.url)');
-  checkResourceLimits(resourceLimits);
-  if (app !== undefined) moduleUrl(app);
+  checkResourceLimits("workers.resourceLimits", resourceLimits);
+  checkNumber("workers.loadTimeoutMs", loadTimeoutMs, { least: 1, most: TIMER_MS_MAX });
+  const url = app === undefined ? undefined : moduleUrl("workers.app", app, "flows.js");
   if (actors === 0) return undefined;
-  if (app === undefined) {
+  if (url === undefined) {
     throw invalid(
       "app",
       "has to name the module that exports the flows, because functions cannot cross threads: " +
@@ -66,47 +69,13 @@ export function readThreadOptions(workers: WorkersConfig | undefined): ThreadOpt
   }
   return {
     count: actors,
-    app: moduleUrl(app),
+    app: url,
     entry: entry ?? new URL("../partition.worker.js", import.meta.url),
     resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB, ...resourceLimits },
+    loadTimeoutMs,
   };
 }
 
 export function invalid(option: string, complaint: string, cause?: unknown): HeddleError {
-  const name = `workers.${option}`;
-  return new HeddleError("CONFIG_INVALID", `${name} ${complaint}.`, {
-    details: { option: name },
-    ...(cause !== undefined && { cause }),
-  });
-}
-
-function checkResourceLimits(limits: unknown): void {
-  if (limits === undefined) return;
-  if (typeof limits !== "object" || limits === null) throw invalid("resourceLimits", "must be an object");
-  for (const [name, value] of Object.entries(limits)) {
-    if (!RESOURCE_LIMITS.some((limit) => limit === name))
-      throw invalid(
-        `resourceLimits.${name}`,
-        `is no limit of a worker thread: ${RESOURCE_LIMITS.join(", ")}`,
-      );
-    if (value !== undefined && !(typeof value === "number" && value > 0))
-      throw invalid(`resourceLimits.${name}`, `must be a number over 0, not ${describe(value)}`);
-  }
-}
-
-function moduleUrl(module: unknown): string {
-  if (module instanceof URL) return module.href;
-  if (typeof module === "string") {
-    if (isAbsolute(module)) return pathToFileURL(module).href;
-    if (/^(?:file|data|node):/.test(module)) return module;
-  }
-  throw invalid(
-    "app",
-    `must be a URL or an absolute path, not ${describe(module)}: write new URL("./flows.js", import.meta.url)`,
-  );
-}
-
-function describe(value: unknown): string {
-  if (typeof value === "number") return String(value);
-  return typeof value === "string" ? JSON.stringify(value) : typeof value;
+  return invalidOption(`workers.${option}`, complaint, cause);
 }

@@ -14,6 +14,7 @@ import type { Reply } from "../../actors/index.js";
 import { afterLong, type Clock, HeddleError } from "../../kernel/index.js";
 import { type Packet, packetBytes } from "../packets/index.js";
 import type { PoolInspection, TuneOptions } from "../pool/index.js";
+import { UserModule } from "../user-module.js";
 import type { ThreadDescription } from "./control.js";
 import { Deaths } from "./deaths.js";
 import {
@@ -95,7 +96,7 @@ export class PartitionThread {
   async open(): Promise<void> {
     const life = this.#begin();
     try {
-      this.#owner.check(await life.control.ask((thread) => thread.describe()));
+      this.#owner.check(await this.#describe(life));
       await life.control.ask((thread) => thread.open());
       const tuned = this.#tuned;
       if (tuned) await life.control.ask((thread) => thread.tune(tuned));
@@ -108,6 +109,13 @@ export class PartitionThread {
     this.#phase = { kind: "open", life };
     this.#owner.opened(this); // first of all, so that whoever is answered next reads what it wrote
     for (const message of this.#requests.again()) life.outbox.post(message);
+  }
+
+  async #describe({ control }: ThreadLife): Promise<ThreadDescription> {
+    const { settings, loadTimeoutMs } = this.plan;
+    const description = await control.askWithin(loadTimeoutMs, (thread) => thread.describe());
+    if (description) return description;
+    throw new UserModule("workers.app", settings.app).overdue(loadTimeoutMs, "workers.loadTimeoutMs");
   }
 
   /** Numbers a request. */
@@ -156,11 +164,9 @@ export class PartitionThread {
   async figures(): Promise<{ readonly utilisation: number; readonly thread: ThreadFigures | undefined }> {
     if (this.#phase.kind !== "open") return { utilisation: 0, thread: undefined };
     const { life } = this.#phase;
-    const asked: Promise<ThreadFigures | undefined> = life.control
-      .ask((thread) => thread.stats())
-      .catch(() => undefined);
-    const late = this.#within(asked, STATS_PATIENCE_MS).then(() => undefined);
-    const thread = await Promise.race([asked, late]);
+    const thread = await life.control
+      .askWithin(STATS_PATIENCE_MS, (control) => control.stats())
+      .catch(() => undefined); // it ended meanwhile
     return { utilisation: life.utilisation, thread };
   }
 

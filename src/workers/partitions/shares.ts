@@ -12,6 +12,8 @@ import {
 } from "../pool/options.js";
 import type { PoolSettings } from "./setup.js";
 
+const DIVIDED = ["minThreads", "maxThreads", "maxQueue", "maxQueueBytes"] as const;
+
 export function shareOfAdmission(options: AdmissionOptions, threads: number): AdmissionOptions {
   const { maxInFlight, maxWaitingBytes, ...rest } = options;
   return {
@@ -26,29 +28,19 @@ export function shareOfPool(pool: EffectPoolOptions, threads: number): PoolSetti
   readSettings(pool);
   readLimits(pool);
   const { clock: _, module, entry, ...options } = pool;
-  const { minThreads, maxThreads, maxQueue, maxQueueBytes } = options;
-  return {
-    ...options,
-    minThreads: share(minThreads, threads),
-    maxThreads: share(maxThreads, threads),
-    maxQueue: share(maxQueue, threads),
-    maxQueueBytes: share(maxQueueBytes, threads),
-    module: String(module),
-    entry: entry && String(entry),
-  };
+  return { ...divided(options, threads), module: String(module), entry: entry && String(entry) };
 }
 
 export function shareOfLimits(limits: TuneOptions, threads: number): TuneOptions {
   checkTune(limits);
   readLimits(limits);
-  const { minThreads, maxThreads, maxQueue, maxQueueBytes, ...rest } = limits;
-  return {
-    ...rest,
-    ...(minThreads !== undefined && { minThreads: share(minThreads, threads) }),
-    ...(maxThreads !== undefined && { maxThreads: share(maxThreads, threads) }),
-    ...(maxQueue !== undefined && { maxQueue: share(maxQueue, threads) }),
-    ...(maxQueueBytes !== undefined && { maxQueueBytes: share(maxQueueBytes, threads) }),
-  };
+  return divided(limits, threads);
+}
+
+/** What is not there stays away: it has a default, or the value it had. */
+function divided<T extends TuneOptions>(limits: T, threads: number): T {
+  const shares = DIVIDED.filter((name) => limits[name] !== undefined);
+  return { ...limits, ...Object.fromEntries(shares.map((name) => [name, share(limits[name], threads)])) };
 }
 
 function share(limit: number | undefined, threads: number): number | undefined {

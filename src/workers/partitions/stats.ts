@@ -1,14 +1,11 @@
 // What can be seen of partition threads from outside.
 
 import type { PartitionLoad } from "../../actors/index.js";
+import type { LoopFigures } from "../loop-figures.js";
 import type { PoolInspection, PoolStats } from "../pool/report.js";
 
 /** What a thread says of itself. */
-export interface ThreadFigures {
-  /** By how much the thread's event loop was late, in milliseconds, since the thread began. */
-  readonly eventLoopDelayMs: { readonly p50: number; readonly p99: number; readonly max: number };
-  readonly heapUsedBytes: number;
-  readonly heapTotalBytes: number;
+export interface ThreadFigures extends LoopFigures {
   /** Executions at work, and starts that wait for room. */
   readonly executionsAtWork: number;
   readonly startsWaiting: number;

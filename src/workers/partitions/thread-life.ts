@@ -17,6 +17,8 @@ export interface ThreadPlan {
   readonly name: string;
   readonly entry: URL;
   readonly resourceLimits: ResourceLimits;
+  /** How long the app's module may take to load. */
+  readonly loadTimeoutMs: number;
   readonly settings: Omit<ThreadSettings, "caution">;
 }
 

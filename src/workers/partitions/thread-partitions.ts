@@ -223,7 +223,7 @@ export class ThreadPartitions implements PartitionHost, ThreadOwner {
   #plans(): ThreadPlan[] {
     const { threads, eventStore, storage, limits, snapshotEvery, maxResident, hooks } = this.#options;
     const { admission, ledger, effects, sealingKeys } = this.#options;
-    const { count, app, entry, resourceLimits } = threads;
+    const { count, app, entry, resourceLimits, loadTimeoutMs } = threads;
     return Array.from({ length: count }, (_, thread) => {
       const numbers = Array.from({ length: eventStore.partitions }, (_, number) => number).filter(
         (number) => number % count === thread,
@@ -242,7 +242,13 @@ export class ThreadPartitions implements PartitionHost, ThreadOwner {
         hooks,
         effects: effects && shareOfPool(effects, count),
       };
-      return { name: `heddle partitions ${numbers.join(",")}`, entry, resourceLimits, settings };
+      return {
+        name: `heddle partitions ${numbers.join(",")}`,
+        entry,
+        resourceLimits,
+        loadTimeoutMs,
+        settings,
+      };
     });
   }
 }

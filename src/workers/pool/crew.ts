@@ -18,6 +18,8 @@ export class Crew {
   readonly #owner: LaneOwner;
   readonly #settings: PoolSettings;
   readonly #piscina: Piscina;
+  /** Lanes that have ended and not let go of everything. */
+  readonly #ending = new Set<Promise<void>>();
   /** Threads that have not exited, those that Piscina has given up among them. */
   readonly #alive = new Map<Worker, Promise<void>>();
   #limits: PoolLimits;
@@ -76,6 +78,8 @@ export class Crew {
   /** The lane is over: its owner has been told. */
   drop(lane: Lane): void {
     this.lanes.delete(lane);
+    this.#ending.add(lane.over);
+    void lane.over.then(() => this.#ending.delete(lane.over));
     this.#noteThreads();
   }
 
@@ -115,15 +119,17 @@ export class Crew {
     this.#noteThreads();
     await this.#piscina.destroy();
     await Promise.all([...this.lanes].map(({ over }) => over));
+    await Promise.all(this.#ending);
     await Promise.all(this.#alive.values());
   }
 
   #open(): void {
-    const { module, limits } = this.#settings;
+    const { module, loadTimeoutMs, limits } = this.#settings;
     this.lanes.add(
       new Lane(this.#owner, {
         piscina: this.#piscina,
         module,
+        loadTimeoutMs,
         limits,
         maxCalls: this.#limits.packet.maxCalls,
       }),

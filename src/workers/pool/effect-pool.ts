@@ -410,6 +410,7 @@ export class EffectPool {
 
   #openingError(end: LaneEnd): unknown {
     if (end.kind === "refused") return end.error;
+    if (end.kind === "died" && end.error instanceof HeddleError) return end.error;
     // In Piscina's words.
     if (end.kind === "died" && String(end.error).includes("No handler function")) {
       return invalid("entry", `${this.#settings.entry.href} is not heddle's effects.worker.cjs`, end.error);

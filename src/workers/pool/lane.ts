@@ -26,6 +26,7 @@ import {
   ToHost,
   ToThread,
 } from "./protocol.js";
+import { effectModule } from "./thread/effect-module.js";
 
 export type LaneEnd =
   | { readonly kind: "retired" }
@@ -52,6 +53,7 @@ export interface LaneOwner {
 export interface LaneOptions {
   readonly piscina: Piscina;
   readonly module: string;
+  readonly loadTimeoutMs: number;
   readonly limits: ValueLimits;
   readonly maxCalls: number;
 }
@@ -74,6 +76,7 @@ export class Lane implements Seat {
   readonly #claims = new Claims();
   readonly #port: MessagePort;
   readonly #abort = new AbortController();
+  readonly #loadTimer: NodeJS.Timeout;
   /** By slot, in the order they were sent. */
   readonly #calls = new Map<number, PendingCall>();
   #lastId = 0;
@@ -83,7 +86,7 @@ export class Lane implements Seat {
   #refusal: { readonly error: unknown } | undefined;
   #death: unknown;
 
-  constructor(owner: LaneOwner, { piscina, ...task }: LaneOptions) {
+  constructor(owner: LaneOwner, { piscina, loadTimeoutMs, ...task }: LaneOptions) {
     this.#owner = owner;
     const packets = new MessageChannel();
     const control = new MessageChannel();
@@ -105,6 +108,9 @@ export class Lane implements Seat {
       transferList: [packets.port2, control.port2],
       signal: this.#abort.signal,
     }) as Promise<void>;
+    const overdue = (): void =>
+      this.kill(effectModule(task.module).overdue(loadTimeoutMs, "workers.effects.loadTimeoutMs"));
+    this.#loadTimer = setTimeout(overdue, loadTimeoutMs).unref();
     this.over = this.#follow(run, closed);
   }
 
@@ -214,6 +220,7 @@ export class Lane implements Seat {
     this.#blame = undefined;
     switch (message[0]) {
       case ToHost.opened:
+        clearTimeout(this.#loadTimer);
         this.threadId = message[1];
         this.phase = "open";
         return this.#owner.opened(this);
@@ -276,6 +283,7 @@ export class Lane implements Seat {
       else end = { kind: "died", error: this.#death, blame: undefined };
     }
     this.phase = "ended";
+    clearTimeout(this.#loadTimer);
     const lineClosed = this.control.close(
       new HeddleError("EFFECT_WORKER_LOST", `Thread ${this.threadId} has ended; ask one that is alive.`),
     );

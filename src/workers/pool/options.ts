@@ -2,12 +2,18 @@
 
 import { existsSync } from "node:fs";
 import { availableParallelism } from "node:os";
-import { isAbsolute } from "node:path";
-import { pathToFileURL } from "node:url";
 import type { ResourceLimits } from "node:worker_threads";
 import type { Clock } from "../../kernel/clock.js";
 import { VALUE_LIMITS, type ValueLimits } from "../../kernel/codec/index.js";
 import { HeddleError } from "../../kernel/errors.js";
+import {
+  checkNumber as checkNumberOption,
+  checkResourceLimits,
+  invalidOption,
+  LOAD_TIMEOUT_MS,
+  moduleUrl,
+  TIMER_MS_MAX,
+} from "../option-rules.js";
 import { CALLS_MAX } from "./claims.js";
 
 export interface PacketOptions {
@@ -39,6 +45,8 @@ export interface EffectPoolOptions extends TuneOptions {
   readonly module: URL | string;
   /** How long a call that is past its deadline may ignore its signal before its thread is ended. Default 5,000. */
   readonly graceMs?: number | undefined;
+  /** How long the module may take to load, in milliseconds. Default 60,000. */
+  readonly loadTimeoutMs?: number | undefined;
   /** Of each thread, as `new Worker` takes them. */
   readonly resourceLimits?: ResourceLimits | undefined;
   /** For hosts that bundle heddle: where `effects.worker.cjs` of the same version lies, with `effects.worker.js` beside it. */
@@ -64,6 +72,7 @@ export interface PoolSettings {
   readonly module: string;
   readonly entry: URL;
   readonly graceMs: number;
+  readonly loadTimeoutMs: number;
   readonly resourceLimits: ResourceLimits | undefined;
   readonly limits: ValueLimits;
 }
@@ -80,14 +89,6 @@ const DEFAULTS: PoolLimits = {
   packet: { maxCalls: 64, maxDelayMs: 0 },
 };
 const GRACE_MS = 5_000;
-/** The longest a platform timer can hold. */
-const TIMER_MS_MAX = 2 ** 31 - 1;
-const RESOURCE_LIMITS = new Set([
-  "maxYoungGenerationSizeMb",
-  "maxOldGenerationSizeMb",
-  "codeRangeSizeMb",
-  "stackSizeMb",
-]);
 const TUNABLE = [
   "minThreads",
   "maxThreads",
@@ -97,25 +98,19 @@ const TUNABLE = [
   "idleTimeoutMs",
   "packet",
 ];
-const FIXED = ["module", "graceMs", "resourceLimits", "entry", "limits", "clock"];
+const FIXED = ["module", "graceMs", "loadTimeoutMs", "resourceLimits", "entry", "limits", "clock"];
 
 export function readSettings(options: EffectPoolOptions): PoolSettings {
   checkNames(options, [...TUNABLE, ...FIXED]);
-  const { module, graceMs, resourceLimits, limits = VALUE_LIMITS } = options;
+  const { module, graceMs, loadTimeoutMs, resourceLimits, limits = VALUE_LIMITS } = options;
   checkNumber("graceMs", graceMs, 0, TIMER_MS_MAX);
-  if (resourceLimits !== undefined) {
-    if (typeof resourceLimits !== "object" || resourceLimits === null)
-      throw invalid("resourceLimits", "must be an object");
-    for (const [name, value] of Object.entries(resourceLimits)) {
-      if (!RESOURCE_LIMITS.has(name))
-        throw invalid(`resourceLimits.${name}`, "is no limit of a worker thread");
-      checkNumber(`resourceLimits.${name}`, value as unknown, 1, Infinity);
-    }
-  }
+  checkNumber("loadTimeoutMs", loadTimeoutMs, 1, TIMER_MS_MAX);
+  checkResourceLimits(`${GROUP}.resourceLimits`, resourceLimits);
   return {
-    module: moduleUrl(module),
+    module: moduleUrl(`${GROUP}.module`, module, "effects.js"),
     entry: readEntry(options.entry),
     graceMs: graceMs ?? GRACE_MS,
+    loadTimeoutMs: loadTimeoutMs ?? LOAD_TIMEOUT_MS,
     resourceLimits,
     limits,
   };
@@ -158,11 +153,7 @@ export function checkTune(options: TuneOptions): void {
 }
 
 export function invalid(option: string, complaint: string, cause?: unknown): HeddleError {
-  const name = `${GROUP}.${option}`;
-  return new HeddleError("CONFIG_INVALID", `${name} ${complaint}.`, {
-    details: { option: name },
-    ...(cause !== undefined && { cause }),
-  });
+  return invalidOption(`${GROUP}.${option}`, complaint, cause);
 }
 
 function readEntry(entry: unknown = new URL("../effects.worker.cjs", import.meta.url)): URL {
@@ -173,19 +164,6 @@ function readEntry(entry: unknown = new URL("../effects.worker.cjs", import.meta
   throw invalid(
     "entry",
     `${entry.href} is not there. When heddle is bundled, keep its effects.worker.cjs as a file, effects.worker.js beside it, and give its URL`,
-  );
-}
-
-function moduleUrl(module: unknown): string {
-  if (module instanceof URL) return module.href;
-  if (typeof module === "string") {
-    if (isAbsolute(module)) return pathToFileURL(module).href;
-    if (/^(?:file|data|node):/.test(module)) return module;
-  }
-  const given = typeof module === "string" ? JSON.stringify(module) : typeof module;
-  throw invalid(
-    "module",
-    `must be a URL or an absolute path, not ${given}: write new URL("./effects.js", import.meta.url)`,
   );
 }
 
@@ -200,11 +178,5 @@ function checkNames(options: unknown, known: readonly string[], prefix = ""): vo
 }
 
 function checkNumber(option: string, value: unknown, least: number, most: number, isWhole = false): void {
-  if (value === undefined) return;
-  const fits = typeof value === "number" && value >= least && value <= most;
-  if (fits && (!isWhole || Number.isInteger(value))) return;
-  const range = most >= Number.MAX_SAFE_INTEGER ? `of at least ${least}` : `from ${least} to ${most}`;
-  const shown =
-    typeof value === "number" ? value : typeof value === "string" ? JSON.stringify(value) : typeof value;
-  throw invalid(option, `must be a ${isWhole ? "whole " : ""}number ${range}, not ${shown}`);
+  checkNumberOption(`${GROUP}.${option}`, value, { least, most, isWhole });
 }

@@ -2,6 +2,7 @@
 
 import type { EffectKind, Placement } from "../../effects/index.js";
 import type { ToolMode } from "../../kernel/index.js";
+import type { LoopFigures } from "../loop-figures.js";
 import type { QuantilesMs } from "./quantiles.js";
 
 /** An effect as its module exports it. */
@@ -15,14 +16,6 @@ export interface EffectDescription {
   readonly channels: readonly string[];
 }
 
-/** What a thread says of itself. */
-export interface ThreadFigures {
-  /** By how much the thread's event loop was late, in milliseconds, since the thread began. */
-  readonly eventLoopDelayMs: { readonly p50: number; readonly p99: number; readonly max: number };
-  readonly heapUsedBytes: number;
-  readonly heapTotalBytes: number;
-}
-
 export interface ThreadStats {
   readonly id: number;
   /** Calls it has and has not finished. */
@@ -30,7 +23,7 @@ export interface ThreadStats {
   /** The share of the time since the last reading that its event loop was busy, from 0 to 1. */
   readonly utilisation: number;
   /** What the thread said of itself last; undefined until it has. */
-  readonly figures: ThreadFigures | undefined;
+  readonly figures: LoopFigures | undefined;
   /** False when it was asked and did not answer in time: an effect keeps it busy. An idle one is not asked. */
   readonly isResponding: boolean;
 }

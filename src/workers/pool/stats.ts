@@ -2,9 +2,10 @@
 
 import type { Worker } from "node:worker_threads";
 import type { ControlLine } from "../control-line.js";
+import type { LoopFigures } from "../loop-figures.js";
 import type { ThreadControl } from "./control.js";
 import { Quantiles } from "./quantiles.js";
-import type { PoolStats, ThreadFigures, ThreadStats } from "./report.js";
+import type { PoolStats, ThreadStats } from "./report.js";
 
 export interface ThreadCalls {
   readonly running: number;
@@ -15,7 +16,7 @@ export interface ThreadCalls {
 const ANSWER_MS = 100;
 
 interface Known {
-  figures: ThreadFigures | undefined;
+  figures: LoopFigures | undefined;
   utilization: ReturnType<Worker["performance"]["eventLoopUtilization"]>;
 }
 
@@ -71,7 +72,9 @@ export class Meters {
     const now = thread.performance.eventLoopUtilization();
     // Time that is not over yet can make it a little more than all, or less than nothing.
     const { utilization } = thread.performance.eventLoopUtilization(now, before?.utilization);
-    const answer = lane && (await answerWithin(lane.control, ANSWER_MS));
+    const answer = await lane?.control
+      .askWithin(ANSWER_MS, (control) => control.stats())
+      .catch(() => undefined); // the thread ended meanwhile
     const figures = answer ?? before?.figures;
     this.#known.set(id, { figures, utilization: now });
     return {
@@ -81,22 +84,5 @@ export class Meters {
       figures,
       isResponding: lane === undefined || answer !== undefined,
     };
-  }
-}
-
-async function answerWithin(
-  control: ControlLine<ThreadControl>,
-  delayMs: number,
-): Promise<ThreadFigures | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const tooLate = new Promise<undefined>((resolve) => {
-    timer = setTimeout(resolve, delayMs, undefined);
-  });
-  try {
-    return await Promise.race([control.ask((thread) => thread.stats()), tooLate]);
-  } catch {
-    return undefined; // The thread ended meanwhile.
-  } finally {
-    clearTimeout(timer);
   }
 }

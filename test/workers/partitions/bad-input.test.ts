@@ -41,7 +41,7 @@ describe("an option that cannot be", () => {
     ],
     [
       { workers: { resourceLimits: { stackSizeMb: 0 } } },
-      "workers.resourceLimits.stackSizeMb must be a number over 0, not 0.",
+      "workers.resourceLimits.stackSizeMb must be a number of at least 1, not 0.",
     ],
     [
       { storage: { kind: "memory" }, workers: { actors: 1, app: FLOWS } },
@@ -119,6 +119,11 @@ describe("a module that does not do", () => {
       'export const registerEffects = () => { throw new Error("no model"); };',
       /exports registerEffects, which throws: Error: no model/,
     ],
+    [
+      "never ends to load",
+      "await new Promise(() => setInterval(() => {}, 1_000));",
+      /has not been loaded within 1000 ms: .* raise workers\.loadTimeoutMs/,
+    ],
     ["ends its thread", "process.exit(5);", /The thread of partitions? .* ended: it exited with code 5/],
   ])("because it %s", async (_name, text, words) => {
     const dir = temporaryDirectory();
@@ -127,7 +132,7 @@ describe("a module that does not do", () => {
     const app = defineConfig({
       storage: lmdbStorage({ dir: log }),
       flows: [flowOf("echo")],
-      workers: { actors: 2, app: module },
+      workers: { actors: 2, app: module, loadTimeoutMs: text?.startsWith("await") ? 1_000 : 60_000 },
     });
     const error = await within(errorOf(app.start()), "the opening");
     expect(error).toBeInstanceOf(HeddleError);

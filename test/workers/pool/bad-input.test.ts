@@ -115,6 +115,14 @@ describe("a module that cannot serve is refused when the pool opens", () => {
     expect((error as Error).message).toContain(words);
   });
 
+  it("one whose top-level await never ends: the opening ends, naming the limit", async () => {
+    const module = moduleOf("endless", "await new Promise(() => setInterval(() => {}, 1_000))");
+    const error = await refusalOf({ module, loadTimeoutMs: 500 });
+    expect(error).toMatchObject({ code: "CONFIG_INVALID", details: { option: "workers.effects.module" } });
+    expect((error as Error).message).toContain("has not been loaded within 500 ms");
+    expect((error as Error).message).toContain("workers.effects.loadTimeoutMs");
+  });
+
   it("an entry that is not there, or is none of ours", async () => {
     for (const [entry, words] of [
       [new URL("./no-such-entry.js", EFFECTS), "is not there. When heddle is bundled"],

@@ -16,6 +16,7 @@ import {
   type SecretResolver,
 } from "../../../effects/index.js";
 import { HeddleError, type RegisteredFlow } from "../../../kernel/index.js";
+import { UserModule } from "../../user-module.js";
 
 export interface AppModule {
   readonly flows: readonly RegisteredFlow[];
@@ -42,12 +43,8 @@ export interface ThreadParts {
 
 /** Throws CONFIG_INVALID, naming `workers.app`. */
 export async function loadAppModule(url: string, { store, now, budgeting }: ThreadParts): Promise<AppModule> {
-  let module: Readonly<Record<string, unknown>>;
-  try {
-    module = (await import(url)) as Readonly<Record<string, unknown>>;
-  } catch (error) {
-    throw refused(url, `cannot be loaded: ${error instanceof Error ? error.message : String(error)}`, error);
-  }
+  const module = new UserModule("workers.app", url);
+  const exported = await module.load();
   const {
     registerEffects,
     effectMiddleware = [],
@@ -55,23 +52,22 @@ export async function loadAppModule(url: string, { store, now, budgeting }: Thre
     policies,
     claimCheck,
     secrets,
-  }: Exports = module;
+  }: Exports = exported;
   if (registerEffects !== undefined && typeof registerEffects !== "function")
-    throw refused(url, "exports registerEffects, which has to be a function");
+    throw module.refused("exports registerEffects, which has to be a function");
   if (!isMiddleware(effectMiddleware))
-    throw refused(url, "exports effectMiddleware, which has to be a list of functions");
+    throw module.refused("exports effectMiddleware, which has to be a list of functions");
   if (authorizer !== undefined && !isAuthorizer(authorizer))
-    throw refused(url, "exports authorizer, which has to have a function authorize");
+    throw module.refused("exports authorizer, which has to have a function authorize");
   if (policies !== undefined && !Array.isArray(policies))
-    throw refused(url, "exports policies, which has to be a list of what policy$ makes");
+    throw module.refused("exports policies, which has to be a list of what policy$ makes");
   if (claimCheck !== undefined)
     checkClaimCheckConfig(`workers.app ${url}: its export claimCheck`, claimCheck);
   if (secrets !== undefined && !hasResolver(secrets))
-    throw refused(
-      url,
+    throw module.refused(
       "exports secrets, which has to be { resolver }, a function that gives secrets by name",
     );
-  const flows = flowsOf(module);
+  const flows = flowsOf(exported);
   const effects = new EffectRuntime(
     ring({
       authorizer,
@@ -87,7 +83,7 @@ export async function loadAppModule(url: string, { store, now, budgeting }: Thre
     (registerEffects as ((effects: EffectRuntime) => void) | undefined)?.(effects);
   } catch (error) {
     if (error instanceof HeddleError) throw error;
-    throw refused(url, `exports registerEffects, which throws: ${String(error)}`, error);
+    throw module.refused(`exports registerEffects, which throws: ${String(error)}`, error);
   }
   return { flows, effects, claimCheck };
 }
@@ -102,11 +98,4 @@ function hasResolver(value: unknown): value is { readonly resolver: SecretResolv
 
 function isMiddleware(value: unknown): value is EffectMiddleware[] {
   return Array.isArray(value) && value.every((layer) => typeof layer === "function");
-}
-
-function refused(url: string, complaint: string, cause?: unknown): HeddleError {
-  return new HeddleError("CONFIG_INVALID", `workers.app ${url} ${complaint.replace(/\.$/, "")}.`, {
-    details: { option: "workers.app", module: url },
-    ...(cause !== undefined && { cause }),
-  });
 }

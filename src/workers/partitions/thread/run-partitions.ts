@@ -7,7 +7,6 @@
 // T1  Nothing is opened before the host has seen what the module exports.
 // T2  What was said before the thread ends by itself is heard: the outbox is emptied when the thread exits.
 
-import { monitorEventLoopDelay } from "node:perf_hooks";
 import { Admission, FlowRegistry, LocalPartitions, type PartitionLoad } from "../../../actors/index.js";
 import { EffectRuntime } from "../../../effects/index.js";
 import {
@@ -20,6 +19,7 @@ import {
   Vault,
 } from "../../../kernel/index.js";
 import { answer, exposeControl } from "../../control-line.js";
+import { watchLoop } from "../../loop-figures.js";
 import { PACKET_FORMAT } from "../../packets/index.js";
 import type { EffectPoolOptions, PoolInspection, TuneOptions } from "../../pool/index.js";
 import { PooledEffects } from "../../pooled-effects.js";
@@ -38,7 +38,6 @@ import { ThreadLedger } from "./thread-ledger.js";
 
 /** The thread may be ahead of the host's hooks by so much. */
 const HOOK_BYTES_MAX = 1024 * 1024;
-const DELAY_RESOLUTION_MS = 10;
 const NO_LOAD: PartitionLoad = { resident: 0, ready: 0, attempts: 0, heldBack: 0, commits: 0 };
 
 export interface Surroundings {
@@ -71,7 +70,7 @@ class PartitionsHere {
   readonly #desk: RequestDesk;
   readonly #admission: Admission;
   readonly #ledger: ThreadLedger | undefined;
-  readonly #delay = monitorEventLoopDelay({ resolution: DELAY_RESOLUTION_MS });
+  readonly #readLoop = watchLoop(10);
   #effects: EffectRuntime | undefined;
   #partitions: LocalPartitions | undefined;
   #pooled: PooledEffects | undefined;
@@ -102,7 +101,6 @@ class PartitionsHere {
       for (const message of unpackForThread(packet)) this.#desk.take(message);
     });
     process.on("exit", () => this.#outbox.flush()); // T2: the thread's own event, not the process's
-    this.#delay.enable();
   }
 
   async describe(): Promise<ThreadDescription> {
@@ -179,17 +177,9 @@ class PartitionsHere {
   }
 
   async stats(): Promise<ThreadFigures> {
-    const { heapUsed, heapTotal } = process.memoryUsage();
-    const late = (nanoseconds: number): number => Math.max(0, nanoseconds / 1e6 - DELAY_RESOLUTION_MS);
     const { inFlight, waiting, waitingBytes } = this.#admission;
     return {
-      eventLoopDelayMs: {
-        p50: late(this.#delay.percentile(50)),
-        p99: late(this.#delay.percentile(99)),
-        max: late(this.#delay.max),
-      },
-      heapUsedBytes: heapUsed,
-      heapTotalBytes: heapTotal,
+      ...this.#readLoop(),
       executionsAtWork: inFlight,
       startsWaiting: waiting,
       startsWaitingBytes: waitingBytes,

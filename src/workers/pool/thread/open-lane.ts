@@ -4,23 +4,21 @@
 // What a thread loads is most of what starting one costs: the files of this folder import what they need from its own file,
 // not through the doors of other rooms.
 
-import { monitorEventLoopDelay } from "node:perf_hooks";
 import { type MessagePort, threadId } from "node:worker_threads";
 import type { Redactor } from "../../../effects/secrets/redactor.js";
 import { answer, exposeControl } from "../../control-line.js";
+import { watchLoop } from "../../loop-figures.js";
+import { invalidOption } from "../../option-rules.js";
 import { type Message, PACKET_FORMAT, packFailure, postPacket } from "../../packets/index.js";
 import { Claims } from "../claims.js";
 import type { ThreadControl } from "../control.js";
-import { invalid } from "../options.js";
 import { type HostMessage, type LaneTask, ToHost } from "../protocol.js";
-import type { ThreadFigures } from "../report.js";
 import { CallRunner } from "./call-runner.js";
 import { describeEffects, type EffectTable, loadEffects } from "./effect-module.js";
 import { loadRedactor } from "./secrets-module.js";
 
-const DELAY_RESOLUTION_MS = 20;
 /** Of the thread, not of a lane: it goes on while the thread waits for the next lane. */
-const delay = monitorEventLoopDelay({ resolution: DELAY_RESOLUTION_MS });
+const readFigures = watchLoop(20);
 
 /** Settles when the lane is retired. */
 export async function openLane(task: LaneTask): Promise<void> {
@@ -38,7 +36,10 @@ export async function openLane(task: LaneTask): Promise<void> {
 
 async function effectsFor({ format, module }: LaneTask): Promise<EffectTable> {
   if (format !== PACKET_FORMAT) {
-    throw invalid("entry", `is of another version of heddle (packets ${PACKET_FORMAT}, not ${format})`);
+    throw invalidOption(
+      "workers.effects.entry",
+      `is of another version of heddle (packets ${PACKET_FORMAT}, not ${format})`,
+    );
   }
   return loadEffects(module);
 }
@@ -66,7 +67,6 @@ async function run(task: LaneTask, effects: EffectTable, redactor: Redactor | un
   };
   process.on("uncaughtExceptionMonitor", onUncaught);
   process.on("exit", onEnd);
-  delay.enable();
   exposeControl<ThreadControl>(
     {
       describe: () => answer(() => describeEffects(effects)),
@@ -89,18 +89,4 @@ async function run(task: LaneTask, effects: EffectTable, redactor: Redactor | un
 
 function post(port: MessagePort, message: HostMessage & Message): void {
   postPacket(port, [message]);
-}
-
-function readFigures(): ThreadFigures {
-  const { heapUsed, heapTotal } = process.memoryUsage();
-  const late = (nanoseconds: number): number => Math.max(0, nanoseconds / 1e6 - DELAY_RESOLUTION_MS);
-  return {
-    eventLoopDelayMs: {
-      p50: late(delay.percentile(50)),
-      p99: late(delay.percentile(99)),
-      max: late(delay.max),
-    },
-    heapUsedBytes: heapUsed,
-    heapTotalBytes: heapTotal,
-  };
 }
