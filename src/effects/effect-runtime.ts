@@ -15,6 +15,11 @@ export class EffectRuntime {
     this.#passage = passageThrough(layers);
   }
 
+  /** Whether anything stands around effects. */
+  get hasRing(): boolean {
+    return this.#passage !== undefined;
+  }
+
   /** Makes an effect runnable under `id`. The same effect may be registered again; another one is a conflict. */
   register<TIn, TOut>(id: string, effect: Effect<TIn, TOut>): void {
     checkId("effect id", id);

@@ -4,15 +4,15 @@
 // X1  settle is called exactly once, also when a handler throws synchronously, never ends its timeout, or returns
 //     something that cannot be recorded.
 // X2  A timeout counts from the start of the attempt and aborts its signal; what comes later is told as late. A remote effect
-//     starts when it starts there, and is timed there.
+//     starts when it starts there, and is timed there; here the ring around it is, on the way in and on the way out.
 // X3  Nothing begins for an attempt that is over, whatever a middleware does then.
 // X4  A stream that is not recorded is not left open either.
 // X5  An effect is given sealed values opened. In what it gives back, fails with and emits they are sealed or replaced before
 //     it gets anywhere else.
-// X6  An attempt that may not be repeated and ran out of time is in doubt: nobody knows whether it did its work.
+// X6  An attempt that may not be repeated and ran out of time is in doubt: nobody knows whether it did its work. Unless its effect
+//     had not begun.
 
 import {
-  afterLong,
   type Clock,
   describeIssues,
   EffectModeViolationError,
@@ -49,6 +49,7 @@ import { meteredByResult } from "./quota/model-usage.js";
 import { exceededBy, QuotaRefused, quotaError } from "./quota/refusal.js";
 import { retryHintOf } from "./retry-hint.js";
 import { RetryLater } from "./retry-later.js";
+import { TimeLimit } from "./time-limit.js";
 
 /** What a typed failure may carry: facts to branch on, not data. */
 const PAYLOAD_LIMITS: ValueLimits = { ...VALUE_LIMITS, bytesMax: 16 * 1024 };
@@ -69,11 +70,10 @@ export class InlineExecutor implements EffectExecutor {
   dispatch(invocation: Invocation, settle: (outcome: Outcome) => void): void {
     const { timeoutMs } = invocation.task;
     const ending = new Ending(invocation, settle);
-    const release = this.elsewhere(invocation)?.reserve();
-    if (release) {
-      ending.whenOver = release; // its call may never have got there
-      this.#attempt(invocation, invocation, ending, release);
-    } else if (timeoutMs !== undefined) this.#dispatchTimed(invocation, timeoutMs, ending);
+    ending.release = this.elsewhere(invocation)?.reserve();
+    // Around a remote effect the ring alone is timed here. (X2)
+    const isTimed = ending.release === undefined || this.#effects.hasRing;
+    if (timeoutMs !== undefined && isTimed) this.#dispatchTimed(invocation, timeoutMs, ending);
     else this.#attempt(invocation, invocation, ending);
   }
 
@@ -89,7 +89,7 @@ export class InlineExecutor implements EffectExecutor {
 
   #dispatchTimed(invocation: Invocation, timeoutMs: number, ending: Ending): void {
     const controller = new AbortController();
-    const cancelTimer = afterLong(this.#clock, timeoutMs, () => {
+    const limit = new TimeLimit(this.#clock, timeoutMs, () => {
       const error = new HeddleError(
         "EFFECT_TIMED_OUT",
         `Step ${invocation.stepId} ran longer than ${timeoutMs} ms (attempt ${invocation.attempt}).`,
@@ -98,19 +98,20 @@ export class InlineExecutor implements EffectExecutor {
         },
       );
       controller.abort(error);
-      ending.settle(this.#timedOut(invocation, error));
+      ending.settle(this.#timedOut(invocation, ending, error));
     });
-    ending.whenOver = cancelTimer;
+    ending.limit = limit;
     // An attempt that was called off needs no deadline, and its timer must not keep a closed host alive.
-    invocation.signal.addEventListener("abort", cancelTimer, { once: true });
+    invocation.signal.addEventListener("abort", () => limit.end(), { once: true });
     const signal = AbortSignal.any([invocation.signal, controller.signal]);
+    limit.run();
     this.#attempt(invocation, new ChangedContext(invocation, { signal }), ending);
   }
 
-  #attempt(invocation: Invocation, context: EffectContext, ending: Ending, release?: () => void): void {
+  #attempt(invocation: Invocation, context: EffectContext, ending: Ending): void {
     const secrecy = secrecyOf(this.#vault, invocation.executionId);
     try {
-      const result = this.#call({ invocation, context, ending, release, secrecy });
+      const result = this.#call(invocation, context, ending, secrecy);
       if (isThenable(result)) {
         // A promise of somebody else's making may call back more than once. (X1)
         const promise = result instanceof Promise ? result : Promise.resolve(result);
@@ -124,7 +125,7 @@ export class InlineExecutor implements EffectExecutor {
     }
   }
 
-  #call({ invocation, context, ending, release, secrecy }: AttemptParts): unknown {
+  #call(invocation: Invocation, context: EffectContext, ending: Ending, secrecy: Secrecy): unknown {
     const { handler } = invocation.task;
     const input = secrecy.reveal(invocation.input);
     const isMarked = hasMarks(invocation.task.outputSchema);
@@ -133,9 +134,10 @@ export class InlineExecutor implements EffectExecutor {
     for (const channel in effect?.errors) secrecy.check(effect.errors[channel]);
     const innermost = (value: unknown, ctx: EffectContext): unknown => {
       if (ending.isOver) throw calledLate(ctx); // X3
+      ending.hasBegun = true;
       if (!effect) return handler?.(value, ctx);
       const result = isRemote(effect)
-        ? effect.executeWithin(value, ctx, this.#termsOf(invocation, release, secrecy))
+        ? ending.elsewhere(() => effect.executeWithin(value, ctx, this.#termsOf(invocation, ending, secrecy)))
         : effect.execute(value, ctx);
       return effect.kind === "llm" ? meteredByResult(result, ctx) : result;
     };
@@ -160,7 +162,7 @@ export class InlineExecutor implements EffectExecutor {
     return effect;
   }
 
-  #termsOf(invocation: Invocation, release: (() => void) | undefined, secrecy: Secrecy): RemoteTerms {
+  #termsOf(invocation: Invocation, { release }: Ending, secrecy: Secrecy): RemoteTerms {
     const { task } = invocation;
     return {
       timeoutMs: task.timeoutMs,
@@ -215,8 +217,8 @@ export class InlineExecutor implements EffectExecutor {
     return { kind: "failed", error: secrecy.failure(error), retryable, retryAfterMs, exceeded };
   }
 
-  #timedOut({ task }: Invocation, error: HeddleError): Outcome {
-    return this.mayRepeat(task)
+  #timedOut({ task }: Invocation, { hasBegun }: Ending, error: HeddleError): Outcome {
+    return this.mayRepeat(task) || !hasBegun
       ? { kind: "failed", error: failureToWire(error), retryable: true }
       : { kind: "inDoubt", error: failureToWire(error) };
   }
@@ -256,14 +258,6 @@ function parsedEnvelope({ id, outputSchema }: ExecutableTask, envelope: ClaimChe
   throw envelopeRefused(id);
 }
 
-interface AttemptParts {
-  readonly invocation: Invocation;
-  readonly context: EffectContext;
-  readonly ending: Ending;
-  readonly release: (() => void) | undefined;
-  readonly secrecy: Secrecy;
-}
-
 /** Whether an attempt failed with the very reason its signal was aborted for. */
 function hasStopped(invocation: Invocation, context: EffectContext, error: unknown): boolean {
   // A signal that was never asked for is not made now.
@@ -279,14 +273,23 @@ function isUnknown(error: unknown): boolean {
 /** How an attempt comes out. (X1) */
 class Ending {
   isOver = false;
-  /** Called once, before the outcome is handed over. */
-  whenOver: (() => void) | undefined;
+  /** Whether its effect was called. */
+  hasBegun = false;
+  /** Gives back the room that was kept for its call, which may never get there. */
+  release: (() => void) | undefined;
+  /** Absent where nothing is timed here. */
+  limit: TimeLimit | undefined;
   readonly #invocation: Invocation;
   readonly #settle: (outcome: Outcome) => void;
 
   constructor(invocation: Invocation, settle: (outcome: Outcome) => void) {
     this.#invocation = invocation;
     this.#settle = settle;
+  }
+
+  /** The call is timed where it runs. */
+  elsewhere(call: () => Promise<unknown>): Promise<unknown> {
+    return this.limit ? this.limit.except(call) : call();
   }
 
   /** The second one, after a time limit, is late. */
@@ -297,7 +300,8 @@ class Ending {
       return;
     }
     this.isOver = true;
-    this.whenOver?.();
+    this.limit?.end();
+    this.release?.();
     this.#settle(outcome);
   }
 }

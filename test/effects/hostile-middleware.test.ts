@@ -5,7 +5,7 @@
 
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import type { EffectContext, EffectMiddleware } from "../../src/effects/index.js";
+import type { EffectContext, EffectMiddleware, RemoteEffect } from "../../src/effects/index.js";
 import type { LoomApp } from "../../src/index.js";
 import {
   flow,
@@ -17,6 +17,7 @@ import {
   unhandledRejections,
   within,
 } from "../lifecycle/world.js";
+import { flow as anyFlow, World } from "../support/world.js";
 
 const HEALTHY = 1_000;
 const failure = new TypeError("of the middleware");
@@ -269,5 +270,58 @@ describe("a middleware that goes on when the attempt is over", () => {
     expect(await within(handle.result(), "the end")).toBe("done");
     expect(refusals).toMatchObject([{ code: "NEXT_MISUSED" }]);
     expect(began).toEqual([2]);
+  });
+});
+
+describe("the time limit of a step under a slow middleware", () => {
+  /** A call that takes five seconds somewhere else, where it would be timed too. */
+  const far = (world: World): RemoteEffect => {
+    const call = async (): Promise<string> => {
+      await world.delay(5_000);
+      return "done";
+    };
+    return {
+      kind: "tool",
+      hasRoom: true,
+      whenRoom() {},
+      reserve: () => () => {},
+      execute: call,
+      executeWithin: call,
+    };
+  };
+
+  it.each<[string, number, number, object]>([
+    ["stands still while the effect runs elsewhere", 900, 900, { status: "completed" }],
+    ["counts on the way in", 1_100, 0, { status: "failed", error: { code: "EFFECT_TIMED_OUT" } }],
+    ["and on the way out", 0, 1_100, { status: "failed", error: { code: "EFFECT_TIMED_OUT" } }],
+  ])("%s", async (_what, inMs, outMs, end) => {
+    const world = World.memory();
+    const slow: EffectMiddleware = async (_ctx, _input, next) => {
+      await world.delay(inMs);
+      const output = await next();
+      await world.delay(outMs);
+      return output;
+    };
+    const f = anyFlow("f", (ctx) => ctx.execute({ id: "far", timeoutMs: 1_000 }, null));
+    const process = world.prepare([f], { middleware: [slow] });
+    process.effects.register("far", far(world));
+    await world.until(process.runtime.open());
+    await process.start(f, null);
+    expect(await process.finish("x")).toMatchObject(end);
+  });
+
+  it.each([
+    ["has not begun leaves no doubt", false, "failed"],
+    ["has begun leaves doubt", true, "suspended"],
+  ])("of an effect that may not run twice and %s", async (_what, begins, status) => {
+    const world = World.memory();
+    const work = world.step("work", () => new Promise(() => {}), { idempotent: false, timeoutMs: 1_000 });
+    const f = anyFlow("f", (ctx) => ctx.run(work, 1));
+    const hanging: EffectMiddleware = (_ctx, _input, next) => (begins ? next() : new Promise(() => {}));
+    const process = await world.open([f], { middleware: [hanging] });
+    await process.start(f, null);
+    const state = await world.until(process.runtime.handle("x").settled());
+    expect(state.status).toBe(status);
+    expect(world.ran("work")).toBe(begins ? 1 : 0);
   });
 });
