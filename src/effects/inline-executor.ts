@@ -167,10 +167,13 @@ export class InlineExecutor implements EffectExecutor {
     return {
       timeoutMs: task.timeoutMs,
       mayRepeat: this.mayRepeat(task),
-      late: (failure) =>
+      late: (failure) => {
+        // What its channel would have marked is not looked up any more.
+        if (failure?.error instanceof TypedFailure && this.#vault.hasKey) hidePayload(failure.error);
         invocation.settleLate(
           failure ? { kind: "failed", error: secrecy.failure(failure.error) } : { kind: "completed" },
-        ),
+        );
+      },
       ...(release && { release }),
       ...(secrecy.hasSecrets && { conceal: (failure) => fromWire(secrecy.failure(failure)) }),
     };

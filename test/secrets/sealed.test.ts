@@ -148,6 +148,26 @@ describe("a marked value", () => {
     expect(seen).toEqual([PIN]);
   });
 
+  it("in the payload of a gate is refused without a key, and the gate stays open", async () => {
+    const world = World.memory();
+    const flow = defineFlow(
+      flow$({
+        id: "f",
+        version: "1",
+        inputSchema: z.null(),
+        outputSchema: z.unknown(),
+        resumeSchemas: { code: sensitive(z.string()) },
+      }),
+      async (ctx) => ctx.suspend<unknown>({ on: "code" }),
+    );
+    const process = await world.open([flow]);
+    await process.start(flow, null);
+    const resumed = process.runtime.resume("x", { eventType: "code", payload: PIN });
+    await expect(world.until(resumed)).rejects.toMatchObject({ code: "SEALING_KEY_MISSING" });
+    expect(await process.runtime.loadState("x")).toMatchObject({ status: "suspended" });
+    expect(await world.types()).toEqual(["EXECUTION_STARTED", "EXECUTION_SUSPENDED"]);
+  });
+
   it("needs no key where it is absent or a reference", async () => {
     const world = World.memory();
     const ask = step$({
