@@ -1,5 +1,5 @@
-// What does the ring cost: one-step executions for a principal that a table of grants allows it, under a middleware that would
-// retry, beside executions with nothing around their effects? At least 0.75 is what was promised.
+// What does the ring cost: one-step executions for a principal that a table of grants allows it, under budgets and a middleware
+// that would retry, beside executions with nothing around their effects? At least 0.75 is what was promised.
 
 import { GrantTable, retryMiddleware } from "heddle";
 import type { Question } from "../harness/question.js";
@@ -10,7 +10,15 @@ import { heddle, type Ring } from "../sides/heddle.js";
 const configured: Ring = {
   principal: { actor: "ann", tenant: "acme" },
   security: { authorizer: new GrantTable({ ann: ["mail.*", "s*"], bob: ["*"] }) },
-  execution: { effectMiddleware: [retryMiddleware()] },
+  execution: {
+    effectMiddleware: [retryMiddleware()],
+    envelope: {
+      budgets: [
+        { scope: "execution", meter: "calls", limit: 100 },
+        { scope: "tenant", meter: "calls", limit: 1_000_000_000, perMs: 60_000 },
+      ],
+    },
+  },
 };
 
 export const ring: readonly Question[] = [ask("flush"), ask("commit")];
