@@ -801,8 +801,7 @@ export class Actor implements FlowRunHost, AttemptSink {
 
   /** Prepares an attempt; the partition dispatches it once what led to it is durable. */
   requestEffect(step: OpenStep): void {
-    const { ledger } = this.#host;
-    const account = this.#spender && ledger && new CallAccount({ ledger, spender: this.#spender });
+    const account = this.#spender && new CallAccount(this.#spender);
     const attempt = new InFlight(this.id, this.flowId, step, this, account);
     (this.#inFlight ??= new LeanMap()).set(step.stepId, attempt);
     const draft = this.#change();
@@ -838,8 +837,7 @@ export class Actor implements FlowRunHost, AttemptSink {
 
   /** The same for one whose account was lost with its process: that it began must be assumed, what it used is not known. */
   #meterLost({ stepId, attempt }: OpenStep, now: number): void {
-    const { ledger } = this.#host;
-    if (!ledger || !this.#spender || !ledger.beginLost(this.#spender, now)) return;
+    if (!this.#spender?.ledger.beginLost(this.#spender, now)) return;
     this.#recordUse(stepId, attempt, { tokens: 0, cost: 0, wallMs: undefined, startedAt: now });
   }
 

@@ -50,7 +50,13 @@ export { lateOf } from "./late.js";
 export type { RingCheck, RingLayer } from "./layer.js";
 export { CallAccount } from "./quota/account.js";
 export { type Budget, type BudgetScope, type OnExceeded, readBudgets } from "./quota/budget.js";
-export { type BudgetLedger, type BudgetQuery, type BudgetStanding, Ledger } from "./quota/ledger.js";
+export {
+  type BudgetLedger,
+  type BudgetQuery,
+  type BudgetStanding,
+  Ledger,
+  refusalIn,
+} from "./quota/ledger.js";
 export type { Refusal } from "./quota/refusal.js";
 export type { Spender, Subject } from "./quota/spender.js";
 export type { Used } from "./quota/tally.js";

@@ -4,19 +4,12 @@
 // C2  What is reported after the attempt is over counts nowhere.
 
 import { checkUsage, type UsageReport } from "../../kernel/index.js";
-import type { Ledger } from "./ledger.js";
 import type { Spender } from "./spender.js";
 import type { Used } from "./tally.js";
 
-/** An account that counts in budgets, and where. */
-export interface Counted {
-  readonly ledger: Ledger;
-  readonly spender: Spender;
-}
-
 export class CallAccount {
   /** Absent where no budgets are configured: then it is only what the effect reports. */
-  readonly counted: Counted | undefined;
+  readonly spender: Spender | undefined;
   #tokens = 0;
   #cost = 0;
   #hasReported = false;
@@ -24,8 +17,8 @@ export class CallAccount {
   #endedAt: number | undefined;
   #isOver = false;
 
-  constructor(counted?: Counted) {
-    this.counted = counted;
+  constructor(spender?: Spender) {
+    this.spender = spender;
   }
 
   get isOver(): boolean {
@@ -43,7 +36,7 @@ export class CallAccount {
     this.#hasReported = true;
     this.#tokens += tokens;
     this.#cost += cost;
-    if (this.counted) this.counted.ledger.report(this.counted.spender, tokens, cost);
+    this.spender?.ledger.report(this.spender, tokens, cost);
   }
 
   /** It was let through. */

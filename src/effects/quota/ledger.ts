@@ -11,9 +11,10 @@
 import type { Meter, MeterRow } from "../../kernel/index.js";
 import type { Budget, BudgetScope } from "./budget.js";
 import { graver, type Refusal } from "./refusal.js";
+import { SharedTotals } from "./shared-totals.js";
 import { Spender, type Subject } from "./spender.js";
-import type { Used } from "./tally.js";
-import { Total } from "./total.js";
+import type { Tally, Used } from "./tally.js";
+import { type Line, linesOf, Total } from "./total.js";
 
 /** Which total. */
 export interface BudgetQuery {
@@ -45,37 +46,42 @@ export interface BudgetLedger {
 
 type SharedScope = MeterRow["scope"];
 
-const ALL_TIME = 0;
+const NOTHING: readonly never[] = [];
 
 export class Ledger implements BudgetLedger {
   readonly budgets: readonly Budget[];
   readonly #now: () => number;
+  /** What is counted of each execution. */
+  readonly #ownLines: readonly Line[];
   /** Of flows and tenants, by scope and name. */
-  readonly #shared = new Map<string, readonly Total[]>();
+  readonly #totals = new Map<string, readonly Total[]>();
+  /** By partition, and then by flow and tenant. */
+  readonly #shared = new Map<number, Map<string, SharedTotals>>();
   /** Of executions in memory, by their ids. */
   readonly #own = new Map<string, readonly Total[]>();
   /** What the next commit of a partition has to write. */
-  readonly #changed = new Map<number, Set<Total>>();
+  readonly #changed = new Map<number, SharedTotals[]>();
 
   /** @param now milliseconds since the epoch */
   constructor(budgets: readonly Budget[], now: () => number) {
     this.budgets = budgets;
     this.#now = now;
+    this.#ownLines = linesOf(budgets.filter(({ scope }) => scope === "execution"));
   }
 
   // BudgetLedger
 
-  used({ scope, of, meter, perMs = ALL_TIME }: BudgetQuery): number {
-    const totals = scope === "execution" ? this.#own.get(of) : this.#shared.get(nameOf(scope, of));
-    return totals?.find((total) => total.perMs === perMs)?.used(meter, this.#now()) ?? 0;
+  used({ scope, of, meter, perMs = 0 }: BudgetQuery): number {
+    const totals = scope === "execution" ? this.#own.get(of) : this.#totals.get(nameOf(scope, of));
+    return totals?.find(({ line }) => line.perMs === perMs)?.used(meter, this.#now()) ?? 0;
   }
 
   list(): readonly BudgetStanding[] {
     const now = this.#now();
-    return [...this.#shared.values()]
+    return [...this.#totals.values()]
       .flat()
       .flatMap((total) =>
-        total.budgets.map((budget) => ({ budget, of: total.of, used: total.used(budget.meter, now) })),
+        total.line.budgets.map((budget) => ({ budget, of: total.of, used: total.used(budget.meter, now) })),
       );
   }
 
@@ -83,11 +89,13 @@ export class Ledger implements BudgetLedger {
 
   /** What the log of a partition holds. (L3) */
   load(partition: number, rows: readonly MeterRow[]): void {
-    for (const total of [...this.#shared.values()].flat()) total.load(partition, undefined);
+    for (const total of [...this.#totals.values()].flat()) total.load(partition, undefined);
     for (const row of rows) {
-      const total = this.#totalsOf(row.scope, row.of).find(({ perMs }) => perMs === row.perMs);
+      const total = this.#totalsOf(row.scope, row.of).find(({ line }) => line.perMs === row.perMs);
       total?.load(partition, row); // of a budget there is no more: it stays as it is
     }
+    for (const shared of this.#shared.get(partition)?.values() ?? NOTHING) shared.isVoid = true;
+    this.#shared.delete(partition);
     this.#changed.delete(partition);
   }
 
@@ -96,19 +104,24 @@ export class Ledger implements BudgetLedger {
     const changed = this.#changed.get(partition);
     if (!changed) return undefined;
     this.#changed.delete(partition);
-    return Array.from(changed, (total) => total.row(partition));
+    const totals = new Set<Total>();
+    for (const shared of changed) {
+      shared.isChanged = false;
+      for (const total of shared.totals) totals.add(total);
+    }
+    return Array.from(totals, (total) => total.row(partition));
   }
 
   /** An execution comes into memory. */
   open(executionId: string, subject: Subject): Spender {
-    const own = this.#make("execution", executionId);
+    const own = this.#ownLines.map((line) => new Total("execution", executionId, line));
     this.#own.set(executionId, own);
-    return new Spender(subject, own, this.#sharedOf(subject));
+    return new Spender(this, subject, own, this.#sharedOf(subject));
   }
 
   /** A subject without an execution: for calls of which somebody else keeps the executions. */
   openShared(subject: Subject): Spender {
-    return new Spender(subject, [], this.#sharedOf(subject));
+    return new Spender(this, subject, NOTHING, this.#sharedOf(subject));
   }
 
   /** It leaves memory. */
@@ -125,13 +138,14 @@ export class Ledger implements BudgetLedger {
 
   /** The same, decided by what is known here. */
   admitHere(spender: Spender, now: number): Refusal | undefined {
-    const refusal = this.refusal(spender.totals, now);
+    const refusal = this.#refusal(spender, now);
     if (!refusal) this.begin(spender, now);
     return refusal;
   }
 
-  begin({ tallies }: Spender, now: number): void {
-    for (const tally of tallies) tally.begin(now);
+  begin(spender: Spender, now: number): void {
+    for (const total of spender.own) spender.tallyOf(total).begin(now);
+    for (const tally of spender.shared.tallies) tally.begin(now);
   }
 
   /**
@@ -139,75 +153,87 @@ export class Ledger implements BudgetLedger {
    * Returns whether it counts.
    */
   beginLost(spender: Spender, now: number): boolean {
-    if (this.refusal(spender.totals, now)) return false;
+    if (this.#refusal(spender, now)) return false;
     this.begin(spender, now);
     return true;
   }
 
   /** An attempt that was let through then is not made. */
-  takeBack({ tallies }: Spender, startedAt: number): void {
-    for (const tally of tallies) tally.takeBack(startedAt);
+  takeBack(spender: Spender, startedAt: number): void {
+    for (const total of spender.own) spender.tallyOf(total).takeBack(startedAt);
+    for (const tally of spender.shared.tallies) tally.takeBack(startedAt);
   }
 
-  report({ tallies }: Spender, tokens: number, cost: number): void {
-    for (const tally of tallies) tally.report(tokens, cost);
+  report(spender: Spender, tokens: number, cost: number): void {
+    for (const total of spender.own) spender.tallyOf(total).report(tokens, cost);
+    for (const tally of spender.shared.tallies) tally.report(tokens, cost);
   }
 
   /** An attempt is over, and the next commit of its partition records that. */
   settle(spender: Spender, used: Used, now: number): void {
-    for (const tally of spender.tallies) {
-      if (used.startedAt === undefined) tally.restore(used, now);
-      else tally.settle(used, now);
-    }
-    const { partition, totals, own } = spender;
-    let changed = this.#changed.get(partition);
-    if (!changed) {
-      changed = new Set();
-      this.#changed.set(partition, changed);
-    }
-    for (let i = own.length; i < totals.length; i++) changed.add(totals[i]!);
+    const { shared, subject } = spender;
+    for (const total of spender.own) settleIn(spender.tallyOf(total), used, now);
+    for (const tally of shared.tallies) settleIn(tally, used, now);
+    if (shared.isChanged || shared.isVoid) return;
+    shared.isChanged = true;
+    const changed = this.#changed.get(subject.partition);
+    if (changed) changed.push(shared);
+    else this.#changed.set(subject.partition, [shared]);
   }
 
-  protected refusal(totals: readonly Total[], now: number): Refusal | undefined {
-    let refusal: Refusal | undefined;
-    for (const total of totals) {
-      if (total.budgets.length === 0) continue;
-      const found = total.refusal(now);
-      if (found) refusal = graver(refusal, found);
-    }
-    return refusal;
+  #refusal({ own, shared }: Spender, now: number): Refusal | undefined {
+    const refusal = refusalIn(own, undefined, now);
+    return shared.isBounded ? refusalIn(shared.totals, refusal, now) : refusal;
   }
 
-  #sharedOf({ flowId, tenant }: Subject): readonly Total[] {
-    const totals = this.#totalsOf("flow", flowId);
-    return tenant === undefined ? totals : [...totals, ...this.#totalsOf("tenant", tenant)];
+  #sharedOf(subject: Subject): SharedTotals {
+    const { partition, flowId, tenant } = subject;
+    let known = this.#shared.get(partition);
+    if (!known) {
+      known = new Map();
+      this.#shared.set(partition, known);
+    }
+    const name = tenant === undefined ? flowId : `${flowId}\0${tenant}`; // no id holds a NUL
+    let shared = known.get(name);
+    if (!shared) {
+      const ofFlow = this.#totalsOf("flow", flowId);
+      const totals = tenant === undefined ? ofFlow : [...ofFlow, ...this.#totalsOf("tenant", tenant)];
+      shared = new SharedTotals(partition, totals);
+      known.set(name, shared);
+    }
+    return shared;
   }
 
   #totalsOf(scope: SharedScope, of: string): readonly Total[] {
     const name = nameOf(scope, of);
-    let totals = this.#shared.get(name);
+    let totals = this.#totals.get(name);
     if (!totals) {
-      totals = this.#make(scope, of);
-      this.#shared.set(name, totals);
+      const budgets = this.budgets.filter((budget) => budget.scope === scope && (budget.of ?? of) === of);
+      totals = linesOf(budgets).map((line) => new Total(scope, of, line));
+      this.#totals.set(name, totals);
     }
     return totals;
   }
+}
 
-  /** One for each length of window there is a budget for, and one of all time. */
-  #make(scope: BudgetScope, of: string): readonly Total[] {
-    const budgets = this.budgets.filter((budget) => budget.scope === scope && (budget.of ?? of) === of);
-    const lengths = new Set([ALL_TIME, ...budgets.map(({ perMs }) => perMs ?? ALL_TIME)]);
-    return Array.from(
-      lengths,
-      (length) =>
-        new Total(
-          scope,
-          of,
-          length,
-          budgets.filter(({ perMs }) => (perMs ?? ALL_TIME) === length),
-        ),
-    );
+/** The gravest of these totals and what was found before. */
+export function refusalIn(
+  totals: readonly Total[],
+  before: Refusal | undefined,
+  now: number,
+): Refusal | undefined {
+  let refusal = before;
+  for (const total of totals) {
+    if (total.line.budgets.length === 0) continue;
+    const found = total.refusal(now);
+    if (found) refusal = graver(refusal, found);
   }
+  return refusal;
+}
+
+function settleIn(tally: Tally, used: Used, now: number): void {
+  if (used.startedAt === undefined) tally.restore(used, now);
+  else tally.settle(used, now);
 }
 
 function nameOf(scope: SharedScope, of: string): string {

@@ -3,9 +3,10 @@
 import { isThenable } from "../../kernel/index.js";
 import type { EffectContext } from "../effect.js";
 import type { RingCheck } from "../layer.js";
-import type { CallAccount, Counted } from "./account.js";
+import type { CallAccount } from "./account.js";
 import type { Ledger } from "./ledger.js";
 import { QuotaRefused, type Refusal } from "./refusal.js";
+import type { Spender } from "./spender.js";
 
 export interface Budgeting {
   readonly ledger: Ledger;
@@ -18,12 +19,12 @@ export function withinBudgets({ ledger, now }: Budgeting): RingCheck {
   return {
     check(ctx) {
       const { account } = ctx;
-      const counted = account?.counted;
-      if (!account || !counted) return undefined;
+      const spender = account?.spender;
+      if (!account || !spender) return undefined;
       const startedAt = now();
-      const answer = ledger.admit(counted.spender, startedAt);
+      const answer = ledger.admit(spender, startedAt);
       if (!isThenable(answer)) return admit(answer, account, startedAt);
-      return Promise.resolve(answer).then((refusal) => admitLate(refusal, ctx, account, counted, startedAt));
+      return Promise.resolve(answer).then((refusal) => admitLate(refusal, ctx, account, spender, startedAt));
     },
   };
 }
@@ -38,10 +39,10 @@ function admitLate(
   refusal: Refusal | undefined,
   { signal }: EffectContext,
   account: CallAccount,
-  { ledger, spender }: Counted,
+  spender: Spender,
   startedAt: number,
 ): void {
   if (refusal || !account.isOver) return admit(refusal, account, startedAt);
-  ledger.takeBack(spender, startedAt);
+  spender.ledger.takeBack(spender, startedAt);
   throw signal.reason;
 }

@@ -3,7 +3,7 @@
 // BD1  Nobody is let through before every partition has brought what its log holds.
 // BD2  A thread that ended goes on counting with what it had said; the one after it brings what became durable.
 
-import type { Ledger, Spender, Subject } from "../../effects/index.js";
+import type { Ledger, Subject } from "../../effects/index.js";
 import { fromWire, type MeterRow, toWire } from "../../kernel/index.js";
 import { type BudgetMessage, type ThreadMessage, ToHost, ToThread } from "./protocol.js";
 
@@ -12,8 +12,6 @@ export class BudgetDesk {
   /** Partitions that have not brought anything yet, and who waits for them. (BD1) */
   readonly #missing: Set<number>;
   #waiting: (() => void)[] = [];
-  /** By partition, and then by flow and tenant. */
-  readonly #spenders = new Map<number, Map<string, Spender>>();
 
   constructor(ledger: Ledger, partitions: number) {
     this.#ledger = ledger;
@@ -28,19 +26,23 @@ export class BudgetDesk {
       case ToHost.admit: {
         const [, request, partition, flowId, tenant, at] = message;
         return this.#whenComplete(() => {
-          const spender = this.#spender({ partition, flowId, tenant });
+          const spender = this.#ledger.openShared({ partition, flowId, tenant });
           answer([ToThread.admitted, request, toWire(this.#ledger.admitHere(spender, at))]);
         });
       }
       case ToHost.begun:
-        return this.#ledger.begin(this.#spender(subjectOf(message)), message[4]);
+        return this.#ledger.begin(this.#ledger.openShared(subjectOf(message)), message[4]);
       case ToHost.takenBack:
-        return this.#ledger.takeBack(this.#spender(subjectOf(message)), message[4]);
+        return this.#ledger.takeBack(this.#ledger.openShared(subjectOf(message)), message[4]);
       case ToHost.reported:
-        return this.#ledger.report(this.#spender(subjectOf(message)), message[4], message[5]);
+        return this.#ledger.report(this.#ledger.openShared(subjectOf(message)), message[4], message[5]);
       case ToHost.settled: {
         const [, , , , at, tokens, cost, wallMs, startedAt] = message;
-        this.#ledger.settle(this.#spender(subjectOf(message)), { tokens, cost, wallMs, startedAt }, at);
+        this.#ledger.settle(
+          this.#ledger.openShared(subjectOf(message)),
+          { tokens, cost, wallMs, startedAt },
+          at,
+        );
         this.#ledger.takeRows(message[1]); // the thread writes them
         return;
       }
@@ -49,7 +51,6 @@ export class BudgetDesk {
 
   #load(partition: number, rows: readonly MeterRow[]): void {
     this.#ledger.load(partition, rows);
-    this.#spenders.delete(partition); // they count where nobody looks any more
     this.#missing.delete(partition);
     if (this.#missing.size > 0) return;
     const waiting = this.#waiting;
@@ -60,22 +61,6 @@ export class BudgetDesk {
   #whenComplete(goOn: () => void): void {
     if (this.#missing.size === 0) goOn();
     else this.#waiting.push(goOn);
-  }
-
-  #spender(subject: Subject): Spender {
-    const { partition, flowId, tenant } = subject;
-    let spenders = this.#spenders.get(partition);
-    if (!spenders) {
-      spenders = new Map();
-      this.#spenders.set(partition, spenders);
-    }
-    const name = JSON.stringify([flowId, tenant]);
-    let spender = spenders.get(name);
-    if (!spender) {
-      spender = this.#ledger.openShared(subject);
-      spenders.set(name, spender);
-    }
-    return spender;
   }
 }
 

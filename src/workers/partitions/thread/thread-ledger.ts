@@ -5,7 +5,14 @@
 // TL2  The host counts what it lets through in the turn of the answer, so budgets are kept over all threads exactly.
 // TL3  The host is told of everything that counts, in the order in which it happens here, and of nothing that is void.
 
-import { type Budget, Ledger, type Refusal, type Spender, type Used } from "../../../effects/index.js";
+import {
+  type Budget,
+  Ledger,
+  type Refusal,
+  refusalIn,
+  type Spender,
+  type Used,
+} from "../../../effects/index.js";
 import { type MeterRow, toWire } from "../../../kernel/index.js";
 import type { Outbox } from "../outbox.js";
 import { type HostMessage, ToHost } from "../protocol.js";
@@ -32,9 +39,9 @@ export class ThreadLedger extends Ledger {
   }
 
   override admit(spender: Spender, now: number): Refusal | undefined | Promise<Refusal | undefined> {
-    const refusal = this.refusal(spender.own, now);
+    const refusal = refusalIn(spender.own, undefined, now);
     if (refusal) return refusal;
-    if (!spender.isShared) {
+    if (!spender.shared.isBounded) {
       this.begin(spender, now);
       return undefined;
     }
@@ -57,27 +64,27 @@ export class ThreadLedger extends Ledger {
 
   override begin(spender: Spender, now: number): void {
     super.begin(spender, now);
-    if (!spender.isVoid) this.#outbox.post([ToHost.begun, ...subjectOf(spender), now]);
+    if (!spender.shared.isVoid) this.#outbox.post([ToHost.begun, ...subjectOf(spender), now]);
   }
 
   override takeBack(spender: Spender, startedAt: number): void {
     super.takeBack(spender, startedAt);
-    if (!spender.isVoid) this.#outbox.post([ToHost.takenBack, ...subjectOf(spender), startedAt]);
+    if (!spender.shared.isVoid) this.#outbox.post([ToHost.takenBack, ...subjectOf(spender), startedAt]);
   }
 
   override report(spender: Spender, tokens: number, cost: number): void {
     super.report(spender, tokens, cost);
-    if (!spender.isVoid) this.#outbox.post([ToHost.reported, ...subjectOf(spender), tokens, cost]);
+    if (!spender.shared.isVoid) this.#outbox.post([ToHost.reported, ...subjectOf(spender), tokens, cost]);
   }
 
   override settle(spender: Spender, used: Used, now: number): void {
     super.settle(spender, used, now);
-    if (spender.isVoid) return;
+    if (spender.shared.isVoid) return;
     const { tokens, cost, wallMs, startedAt } = used;
     this.#outbox.post([ToHost.settled, ...subjectOf(spender), now, tokens, cost, wallMs, startedAt]);
   }
 }
 
-function subjectOf({ partition, flowId, tenant }: Spender) {
+function subjectOf({ subject: { partition, flowId, tenant } }: Spender) {
   return [partition, flowId, tenant] as const;
 }
