@@ -57,7 +57,7 @@ import {
 } from "../kernel/index.js";
 import { Answers } from "./answers.js";
 import { deadlineCancel, stepDeadlineError } from "./deadline.js";
-import { type ClosedResume, Draft, type Settled } from "./draft.js";
+import { type ClosedResume, Draft } from "./draft.js";
 import { checkResumePayload, chooseGate, gateSchema } from "./gate.js";
 import { notInDoubt, outcomeOfVerdict } from "./in-doubt.js";
 import { type AttemptSink, InFlight } from "./in-flight.js";
@@ -94,7 +94,7 @@ export interface Move extends ExecutionCommit {
   readonly replies: readonly Reply<void>[];
   readonly closedResumes: readonly ClosedResume[];
   /** What attempts have used that are over with it. */
-  readonly settled: readonly Settled[];
+  readonly settled: readonly Used[];
 }
 
 type OverBudget = Extract<Outcome, { readonly kind: "overBudget" }>;
@@ -145,7 +145,7 @@ export class Actor implements FlowRunHost, AttemptSink {
   #answers: Answers | undefined;
   #draft: Draft | undefined;
   /** Where budgets are configured, and it has been in memory with its flow. */
-  #spender: Spender | undefined;
+  spender: Spender | undefined;
 
   constructor(
     host: ActorHost,
@@ -241,7 +241,7 @@ export class Actor implements FlowRunHost, AttemptSink {
       this.#principal = started.principal;
       this.#deadlineAt = started.deadlineAt;
     }
-    if (this.#host.ledger && !this.#spender) this.#spender = this.#openSpender(this.#host.ledger, records);
+    if (this.#host.ledger && !this.spender) this.spender = this.#openSpender(this.#host.ledger, records);
     if (this.#principal instanceof Special) void this.principal; // without its key nothing of it can run
     const executionId = this.id;
     this.#run = new FlowRun({ executionId, flow: this.#flow, history, entropy, limits, vault, host: this });
@@ -801,7 +801,7 @@ export class Actor implements FlowRunHost, AttemptSink {
 
   /** Prepares an attempt; the partition dispatches it once what led to it is durable. */
   requestEffect(step: OpenStep): void {
-    const account = this.#spender && new CallAccount(this.#spender);
+    const account = this.spender && new CallAccount(this.spender);
     const attempt = new InFlight(this.id, this.flowId, step, this, account);
     (this.#inFlight ??= new LeanMap()).set(step.stepId, attempt);
     const draft = this.#change();
@@ -826,8 +826,8 @@ export class Actor implements FlowRunHost, AttemptSink {
 
   /** Records what an attempt has used, if there is anything to account for. */
   #meter({ stepId, attempt, account }: InFlight, now: number): void {
-    const used = account?.close(now);
-    if (used) this.#recordUse(stepId, attempt, used);
+    const used = account?.close(stepId, attempt, now);
+    if (used) this.#recordUse(used);
   }
 
   /** The same for all that are under way: with the end of their execution nobody waits for them any more. */
@@ -837,14 +837,15 @@ export class Actor implements FlowRunHost, AttemptSink {
 
   /** The same for one whose account was lost with its process: that it began must be assumed, what it used is not known. */
   #meterLost({ stepId, attempt }: OpenStep, now: number): void {
-    if (!this.#spender?.ledger.beginLost(this.#spender, now)) return;
-    this.#recordUse(stepId, attempt, { tokens: 0, cost: 0, wallMs: undefined, startedAt: now });
+    if (!this.spender?.keeper.beginLost(this.spender, now)) return;
+    const nothing = { tokens: 0, cost: 0, wallMs: undefined };
+    this.#recordUse({ type: "EFFECT_METERED", stepId, attempt, ...nothing, startedAt: now });
   }
 
-  #recordUse(stepId: string, attempt: number, used: Used): void {
-    this.append({ type: "EFFECT_METERED", stepId, attempt, ...used });
+  #recordUse(used: EventOf<"EFFECT_METERED">): void {
+    this.append(used);
     const draft = this.#change();
-    if (this.#spender) draft.settled = appended(draft.settled, { spender: this.#spender, used });
+    if (this.spender) draft.settled = appended(draft.settled, used);
   }
 
   /** What an attempt came to when it did not count any more; by then this may not be in memory. */

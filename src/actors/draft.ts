@@ -1,6 +1,6 @@
 // Draft: what one pass has gathered of one execution so far. Most passes touch little of it, and there are very many.
 
-import type { Spender, Used } from "../effects/index.js";
+import type { Used } from "../effects/index.js";
 import { appended, type ExecutionEvent, type HeddleError, type TimerRow } from "../kernel/index.js";
 import type { InFlight } from "./in-flight.js";
 import type { Reply, ResumeRequest } from "./messages.js";
@@ -11,12 +11,6 @@ export interface ClosedResume {
   readonly reply: Reply<void>;
 }
 
-/** What an attempt has used that is over. */
-export interface Settled {
-  readonly spender: Spender;
-  readonly used: Used;
-}
-
 export class Draft {
   events: ExecutionEvent[] | undefined;
   dispatches: InFlight[] | undefined;
@@ -24,7 +18,7 @@ export class Draft {
   closedResumes: ClosedResume[] | undefined;
   armed: TimerRow[] | undefined;
   disarmed: TimerRow[] | undefined;
-  settled: Settled[] | undefined;
+  settled: Used[] | undefined;
 
   append(event: ExecutionEvent): void {
     this.events = appended(this.events, event);

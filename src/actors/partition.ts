@@ -499,8 +499,9 @@ export class Partition implements IntakeHost {
   #settle(moves: readonly Move[], now: number): readonly MeterRow[] | undefined {
     const { ledger } = this;
     if (!ledger) return undefined;
-    for (const { settled } of moves) {
-      for (const { spender, used } of settled) ledger.settle(spender, used, now);
+    for (const { actor, settled } of moves) {
+      if (!actor.spender) continue;
+      for (const used of settled) ledger.settle(actor.spender, used, now);
     }
     return ledger.takeRows(this.partition);
   }

@@ -3,9 +3,8 @@
 // C1  Reports add up. They count at once, for whoever asks next.
 // C2  What is reported after the attempt is over counts nowhere.
 
-import { checkUsage, type UsageReport } from "../../kernel/index.js";
+import { checkUsage, type EventOf, type UsageReport } from "../../kernel/index.js";
 import type { Spender } from "./spender.js";
-import type { Used } from "./tally.js";
 
 export class CallAccount {
   /** Absent where no budgets are configured: then it is only what the effect reports. */
@@ -36,7 +35,7 @@ export class CallAccount {
     this.#hasReported = true;
     this.#tokens += tokens;
     this.#cost += cost;
-    this.spender?.ledger.report(this.spender, tokens, cost);
+    this.spender?.keeper.report(this.spender, tokens, cost);
   }
 
   /** It was let through. */
@@ -49,14 +48,22 @@ export class CallAccount {
     this.#endedAt ??= now;
   }
 
-  /** Takes no more. Returns what it used; undefined when it did not begin and reported nothing. */
-  close(now: number): Used | undefined {
+  /** Takes no more. Returns what is to be recorded of it; undefined when it did not begin and reported nothing. */
+  close(stepId: string, attempt: number, now: number): EventOf<"EFFECT_METERED"> | undefined {
     if (this.#isOver) return undefined;
     this.#isOver = true;
     const startedAt = this.#startedAt;
     if (startedAt === undefined && !this.#hasReported) return undefined;
     const wallMs = startedAt === undefined ? undefined : Math.max(0, (this.#endedAt ?? now) - startedAt);
-    return { tokens: this.#tokens, cost: this.#cost, wallMs, startedAt };
+    return {
+      type: "EFFECT_METERED",
+      stepId,
+      attempt,
+      tokens: this.#tokens,
+      cost: this.#cost,
+      wallMs,
+      startedAt,
+    };
   }
 
   /** What becomes of it is nobody's business any more, as when the log failed under it. */

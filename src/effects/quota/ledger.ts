@@ -12,7 +12,7 @@ import type { Meter, MeterRow } from "../../kernel/index.js";
 import type { Budget, BudgetScope } from "./budget.js";
 import { graver, type Refusal } from "./refusal.js";
 import { SharedTotals } from "./shared-totals.js";
-import { Spender, type Subject } from "./spender.js";
+import { type Bookkeeper, Spender, type Subject } from "./spender.js";
 import type { Tally, Used } from "./tally.js";
 import { type Line, linesOf, Total } from "./total.js";
 
@@ -48,7 +48,7 @@ type SharedScope = MeterRow["scope"];
 
 const NOTHING: readonly never[] = [];
 
-export class Ledger implements BudgetLedger {
+export class Ledger implements BudgetLedger, Bookkeeper {
   readonly budgets: readonly Budget[];
   readonly #now: () => number;
   /** What is counted of each execution. */

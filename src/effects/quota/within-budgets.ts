@@ -43,6 +43,6 @@ function admitLate(
   startedAt: number,
 ): void {
   if (refusal || !account.isOver) return admit(refusal, account, startedAt);
-  spender.ledger.takeBack(spender, startedAt);
+  spender.keeper.takeBack(spender, startedAt);
   throw signal.reason;
 }
