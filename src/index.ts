@@ -1,11 +1,21 @@
 // The public surface of heddle, grouped as a reader meets it.
 
 export type {
+  CallerOptions,
   CancelOptions,
   CloseOptions,
+  ExecutionAction,
+  ExecutionAuthorizer,
+  ExecutionAuthzRequest,
   ExecutionHandle,
+  ExecutionVerdict,
   InDoubtVerdict,
+  OnExecutionDenied,
+  ResumeAuthenticator,
+  ResumeAuthnRequest,
+  ResumeOptions,
   ResumeRequest,
+  RuntimeView,
   StartOptions,
 } from "./actors/index.js";
 // Composing an app

@@ -18,6 +18,8 @@ export interface PartitionDoor {
   /** Resolves with the output of the flow. */
   result(executionId: string): Promise<unknown>;
   state(executionId: string): Promise<ExecutionState>;
+  /** The id of its flow; undefined when there is no such execution. */
+  flowOf(executionId: string): Promise<string | undefined>;
 }
 
 export interface PartitionHost {

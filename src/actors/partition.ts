@@ -244,6 +244,10 @@ export class Partition implements IntakeHost {
     return this.#states.read(this.#log, header, Infinity, unseal);
   }
 
+  async flowOf(executionId: string): Promise<string | undefined> {
+    return this.#actors.get(executionId)?.flowId ?? (await this.#header(executionId))?.flowId;
+  }
+
   /**
    * Takes no more work, lets steps in flight end until the deadline, then aborts them; what has not ended goes on when
    * the log is opened next.

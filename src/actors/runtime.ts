@@ -31,6 +31,21 @@ import {
   type Wire,
 } from "../kernel/index.js";
 import type { Admission } from "./admission.js";
+import {
+  type ExecutionAction,
+  type ExecutionAuthority,
+  type ExecutionAuthorityOptions,
+  type ExecutionAuthzRequest,
+  executionAuthority,
+  type ResumeAuthnRequest,
+} from "./execution-authority.js";
+import type {
+  CallerOptions,
+  CancelOptions,
+  ExecutionDoors,
+  ResumeOptions,
+  StartOptions,
+} from "./execution-doors.js";
 import { FlowRegistry } from "./flow-registry.js";
 import { type ExecutionHandle, type HandleHost, RuntimeHandle } from "./handle.js";
 import { type InDoubtVerdict, readVerdict } from "./in-doubt.js";
@@ -40,31 +55,15 @@ import type { Reply, ResumeRequest } from "./messages.js";
 import { Observer, type ObserverHooks } from "./observer.js";
 import type { PartitionLoad } from "./partition.js";
 import type { Command, PartitionDoor, PartitionHost } from "./partition-host.js";
+import { RuntimeView } from "./runtime-view.js";
 import type { Awaited } from "./watchers.js";
-
-export interface StartOptions {
-  /** Names the execution. Starting it again with the same flow and input attaches; anything else is a conflict. */
-  readonly executionId?: string;
-  /** Who it acts for: authorizers and effects are told. It is kept in the log, where no reader shows it. */
-  readonly principal?: Principal;
-  /**
-   * Milliseconds from when it begins. Then it is cancelled, with the code DEADLINE_EXCEEDED, unless it has ended; a restart does
-   * not begin anew. Default: the flow's own `deadlineMs`.
-   */
-  readonly deadlineMs?: number;
-}
-
-export interface CancelOptions {
-  /** Ends it at once, whatever its flow is at: for cleanup that does not end, and for what is set aside. Default false. */
-  readonly force?: boolean;
-}
 
 export interface CloseOptions {
   /** How long steps in flight may go on, in milliseconds. Default 5,000. */
   readonly deadlineMs?: number;
 }
 
-export interface RuntimeOptions extends ObserverHooks {
+export interface RuntimeOptions extends ObserverHooks, ExecutionAuthorityOptions {
   readonly eventStore: EventStore;
   readonly snapshotStore: SnapshotStore;
   readonly effectRuntime: EffectRuntime;
@@ -85,6 +84,8 @@ export interface RuntimeOptions extends ObserverHooks {
   readonly admission?: Admission | undefined;
   /** The budgets of the ring, when partitions run in this thread. */
   readonly ledger?: Ledger | undefined;
+  /** Told of each flow that is registered, before executions of it go on. */
+  readonly onFlow?: ((definition: FlowDefinition) => void) | undefined;
   /** Where the partitions run, given the flows of this runtime. Default: in this thread. */
   readonly partitionHost?: ((registry: FlowRegistry) => PartitionHost) | undefined;
 }
@@ -92,18 +93,21 @@ export interface RuntimeOptions extends ObserverHooks {
 /** Idle executions each partition keeps in memory. */
 export const DEFAULT_MAX_RESIDENT = 10_000;
 const DEFAULT_CLOSE_DEADLINE_MS = 5_000;
+/** As a list without a limit has it (ListFilter). */
+const LISTED_MAX = 100;
 
 type Phase =
   | { readonly kind: "built" }
   | { readonly kind: "opening" | "open" | "failed"; readonly opened: Promise<readonly PartitionDoor[]> }
   | { readonly kind: "closed"; readonly closing: Promise<void> };
 
-export class ExecutionRuntime implements HandleHost {
+export class ExecutionRuntime implements HandleHost, ExecutionDoors {
   readonly #options: RuntimeOptions;
   readonly #registry = new FlowRegistry();
   readonly #newId: () => string;
   readonly #validateInput: boolean;
   readonly #vault: Vault;
+  readonly #authority: ExecutionAuthority | undefined;
   #phase: Phase = { kind: "built" };
   readonly #host: PartitionHost;
   #partitions: readonly PartitionDoor[] = [];
@@ -113,6 +117,7 @@ export class ExecutionRuntime implements HandleHost {
     this.#newId = createIdSource(() => options.clock.now(), options.fillRandom);
     this.#validateInput = options.validateInput ?? true;
     this.#vault = options.vault ?? NO_VAULT;
+    this.#authority = executionAuthority(options, (message) => new Observer(options).warn(message));
     this.#host = options.partitionHost?.(this.#registry) ?? this.#localPartitions();
   }
 
@@ -131,6 +136,7 @@ export class ExecutionRuntime implements HandleHost {
   /** Makes a flow startable, and lets executions that were waiting for it go on. */
   registerFlow<TIn, TOut>(definition: FlowDefinition<TIn, TOut>, runner: FlowRunner<TIn, TOut>): void {
     this.#registry.register(definition, runner);
+    this.#options.onFlow?.(definition);
     this.#host.flowRegistered();
   }
 
@@ -161,14 +167,15 @@ export class ExecutionRuntime implements HandleHost {
    * Starts an execution of a registered flow; resolves once it is durable.
    *
    * @throws FLOW_UNKNOWN, ID_INVALID, INPUT_INVALID, VALUE_NOT_RECORDABLE, SEALING_KEY_MISSING, EXECUTION_CONFLICT,
-   *   STORAGE_FAILED, PARTITION_LOCKED, RUNTIME_CLOSED
+   *   STORAGE_FAILED, PARTITION_LOCKED, RUNTIME_CLOSED, EXECUTION_DENIED
    */
   start<TIn, TOut>(
     flow: RegisteredFlow<TIn, TOut>,
     input: NoInfer<TIn>,
     options: StartOptions = {},
   ): Promise<ExecutionHandle<TOut>> {
-    const starting = new Starting<TOut>(this);
+    const { principal, caller = principal } = options;
+    const starting = new Starting<TOut>(this.#hostFor(caller));
     try {
       const fresh = options.executionId === undefined;
       const executionId = fresh ? this.#newId() : options.executionId;
@@ -180,14 +187,14 @@ export class ExecutionRuntime implements HandleHost {
         fresh,
         flow: registered,
         input: this.#inputToWire(executionId, registered, input),
-        principal: this.#principalToWire(executionId, options.principal),
+        principal: this.#principalToWire(executionId, principal),
         deadlineMs: options.deadlineMs,
         reply: starting,
       };
       starting.executionId = executionId;
-      if (this.#phase.kind === "open") this.#partitionFor(executionId).start(request);
+      if (this.#phase.kind === "open" && !this.#authority) this.#partitionFor(executionId).start(request);
       else
-        this.#owner(executionId).then(
+        this.#mayStart(request, caller, principal).then(
           (partition) => partition.start(request),
           (error: unknown) => starting.reject(error),
         );
@@ -195,6 +202,22 @@ export class ExecutionRuntime implements HandleHost {
       starting.reject(error);
     }
     return starting.promise;
+  }
+
+  async #mayStart(
+    { executionId, flow }: StartRequest,
+    caller: Principal | undefined,
+    principal: Principal | undefined,
+  ): Promise<PartitionDoor> {
+    const partition = await this.#owner(executionId);
+    await this.#authority?.check({
+      action: "start",
+      executionId,
+      workflowId: flow.definition.id,
+      principal: caller,
+      ...(principal !== caller && { actsFor: principal }),
+    });
+    return partition;
   }
 
   #inputToWire(executionId: string, { definition }: RegisteredFlow, input: unknown): Wire {
@@ -221,20 +244,26 @@ export class ExecutionRuntime implements HandleHost {
    * Resolves an open gate; resolves once that is durable.
    *
    * @throws EXECUTION_UNKNOWN, EXECUTION_ENDED, EXECUTION_SET_ASIDE, GATE_NOT_OPEN, GATE_AMBIGUOUS,
-   *   GATE_ALREADY_RESOLVED, RESUME_PAYLOAD_INVALID, VALUE_NOT_RECORDABLE
+   *   GATE_ALREADY_RESOLVED, RESUME_PAYLOAD_INVALID, VALUE_NOT_RECORDABLE, RESUME_UNAUTHENTICATED, EXECUTION_DENIED
    */
-  resume(executionId: string, request: ResumeRequest): Promise<ExecutionHandle> {
-    return contained(this.#resume(executionId, request));
+  resume(executionId: string, request: ResumeRequest, options: ResumeOptions = {}): Promise<ExecutionHandle> {
+    return contained(this.#resume(executionId, request, options));
   }
 
-  async #resume(executionId: string, request: ResumeRequest): Promise<ExecutionHandle> {
+  async #resume(
+    executionId: string,
+    request: ResumeRequest,
+    { principal, credentials }: ResumeOptions,
+  ): Promise<ExecutionHandle> {
     checkId("executionId", executionId);
     checkId("eventType", request?.eventType);
     if (request.requestId !== undefined) checkId("requestId", request.requestId);
     // What is recorded is what was sent, whatever the sender goes on to do with it (C-EFF-04).
     const sent = { ...request, payload: fromWire(toWire(request.payload, this.#options.limits)) };
-    await this.#ask(executionId, (reply) => ({ kind: "resume", request: sent, reply }));
-    return new RuntimeHandle(executionId, this);
+    const caller = await this.#answerer({ ...sent, executionId, principal, credentials });
+    const partition = await this.#permitted("resume", executionId, caller, { eventType: sent.eventType });
+    await this.#tell(partition, executionId, (reply) => ({ kind: "resume", request: sent, reply }));
+    return new RuntimeHandle(executionId, this.#hostFor(caller));
   }
 
   /**
@@ -244,15 +273,31 @@ export class ExecutionRuntime implements HandleHost {
    * @param verdict the outcome somebody found out (parsed by the step's schema), or that it failed, or that it may run again
    * @throws EXECUTION_UNKNOWN, EXECUTION_ENDED, EXECUTION_SET_ASIDE, STEP_NOT_IN_DOUBT, OUTPUT_INVALID, VALUE_NOT_RECORDABLE
    */
-  resolveInDoubt(executionId: string, stepId: string, verdict: InDoubtVerdict): Promise<void> {
-    return contained(this.#resolveInDoubt(executionId, stepId, verdict));
+  resolveInDoubt(
+    executionId: string,
+    stepId: string,
+    verdict: InDoubtVerdict,
+    { principal }: CallerOptions = {},
+  ): Promise<void> {
+    return contained(this.#resolveInDoubt(executionId, stepId, verdict, principal));
   }
 
-  async #resolveInDoubt(executionId: string, stepId: string, verdict: InDoubtVerdict): Promise<void> {
+  async #resolveInDoubt(
+    executionId: string,
+    stepId: string,
+    verdict: InDoubtVerdict,
+    caller: Principal | undefined,
+  ): Promise<void> {
     checkId("executionId", executionId);
     checkId("stepId", stepId);
     const decided = readVerdict(verdict, this.#options.limits);
-    await this.#ask(executionId, (reply) => ({ kind: "verdict", stepId, verdict: decided, reply }));
+    const partition = await this.#permitted("resume", executionId, caller, { stepId });
+    await this.#tell(partition, executionId, (reply) => ({
+      kind: "verdict",
+      stepId,
+      verdict: decided,
+      reply,
+    }));
   }
 
   /**
@@ -260,22 +305,23 @@ export class ExecutionRuntime implements HandleHost {
    * waits for rejects with CANCELLED, and it may clean up in `ctx.shield` before it ends. Repeating it changes nothing.
    *
    * @param reason recorded, and shown to whoever asks; default "cancelled by the host"
-   * @throws EXECUTION_UNKNOWN, EXECUTION_ENDED, EXECUTION_SET_ASIDE (unless `force`), INPUT_INVALID
+   * @throws EXECUTION_UNKNOWN, EXECUTION_ENDED, EXECUTION_SET_ASIDE (unless `force`), INPUT_INVALID, EXECUTION_DENIED
    */
-  cancel(
-    executionId: string,
-    reason = "cancelled by the host",
-    { force = false }: CancelOptions = {},
-  ): Promise<void> {
-    return contained(this.#cancel(executionId, reason, force));
+  cancel(executionId: string, reason = "cancelled by the host", options: CancelOptions = {}): Promise<void> {
+    return contained(this.#cancel(executionId, reason, options));
   }
 
-  async #cancel(executionId: string, reason: string, force: boolean): Promise<void> {
+  async #cancel(
+    executionId: string,
+    reason: string,
+    { force = false, principal }: CancelOptions,
+  ): Promise<void> {
     if (typeof reason !== "string") {
       throw new HeddleError("INPUT_INVALID", `The reason of a cancel is text, not ${typeof reason}.`);
     }
     toWire(reason, this.#options.limits); // not longer than anything else may be
-    await this.#ask(executionId, (reply) => ({
+    const partition = await this.#permitted("cancel", executionId, principal);
+    await this.#tell(partition, executionId, (reply) => ({
       kind: "cancel",
       reason: reason.toWellFormed(),
       force,
@@ -284,19 +330,28 @@ export class ExecutionRuntime implements HandleHost {
   }
 
   /** A handle for an execution that exists; it may belong to an earlier process. */
-  handle(executionId: string): ExecutionHandle {
+  handle(executionId: string, { principal }: CallerOptions = {}): ExecutionHandle {
     checkId("executionId", executionId);
-    return new RuntimeHandle(executionId, this);
+    return new RuntimeHandle(executionId, this.#hostFor(principal));
+  }
+
+  /** The doors of this runtime for one caller: everything asked through them is asked by `principal`. */
+  as(principal: Principal): RuntimeView {
+    return new RuntimeView(this, principal);
   }
 
   /** Folds an execution's durable state without running it. */
-  loadState(executionId: string): Promise<ExecutionState> {
-    return contained(this.#owner(executionId).then((partition) => partition.state(executionId)));
+  loadState(executionId: string, { principal }: CallerOptions = {}): Promise<ExecutionState> {
+    return contained(
+      this.#permitted("query", executionId, principal).then((partition) => partition.state(executionId)),
+    );
   }
 
-  /** Lists executions, newest first. */
-  list(filter?: ListFilter): Promise<ExecutionHeader[]> {
-    return contained(this.#options.eventStore.list(filter));
+  /** Lists executions, newest first; those that the caller may not query are left out. */
+  list(filter?: ListFilter, { principal }: CallerOptions = {}): Promise<ExecutionHeader[]> {
+    const { eventStore } = this.#options;
+    if (!this.#authority) return contained(eventStore.list(filter));
+    return contained(listVisible(eventStore, this.#authority, principal, filter));
   }
 
   /** What is in memory and what waits; undefined when the partitions run in other threads. */
@@ -304,14 +359,22 @@ export class ExecutionRuntime implements HandleHost {
     return this.#host.load;
   }
 
-  watch(executionId: string, awaited: Awaited): Promise<ExecutionState> {
-    if (this.#phase.kind === "open") return this.#partitionFor(executionId).watch(executionId, awaited);
-    return contained(this.#owner(executionId).then((partition) => partition.watch(executionId, awaited)));
+  watch(executionId: string, awaited: Awaited, caller?: Principal): Promise<ExecutionState> {
+    if (this.#phase.kind === "open" && !this.#authority)
+      return this.#partitionFor(executionId).watch(executionId, awaited);
+    return contained(
+      this.#permitted("query", executionId, caller).then((partition) =>
+        partition.watch(executionId, awaited),
+      ),
+    );
   }
 
-  result(executionId: string): Promise<unknown> {
-    if (this.#phase.kind === "open") return this.#partitionFor(executionId).result(executionId);
-    return contained(this.#owner(executionId).then((partition) => partition.result(executionId)));
+  result(executionId: string, caller?: Principal): Promise<unknown> {
+    if (this.#phase.kind === "open" && !this.#authority)
+      return this.#partitionFor(executionId).result(executionId);
+    return contained(
+      this.#permitted("query", executionId, caller).then((partition) => partition.result(executionId)),
+    );
   }
 
   /** Closes the log and everything on it. Repeated calls wait for the first. */
@@ -327,8 +390,40 @@ export class ExecutionRuntime implements HandleHost {
     await this.#options.eventStore.close();
   }
 
-  async #ask(executionId: string, message: (reply: Reply<void>) => Command): Promise<void> {
+  /** The way of whoever has a handle back to here: as the caller that was given it. */
+  #hostFor(caller: Principal | undefined): HandleHost {
+    if (!this.#authority) return this;
+    return {
+      watch: (executionId, awaited) => this.watch(executionId, awaited, caller),
+      result: (executionId) => this.result(executionId, caller),
+      loadState: (executionId) =>
+        this.loadState(executionId, caller === undefined ? {} : { principal: caller }),
+    };
+  }
+
+  async #answerer(request: ResumeAuthnRequest): Promise<Principal | undefined> {
+    return this.#authority ? this.#authority.authenticate(request) : request.principal;
+  }
+
+  /** The one way to an execution: whoever comes through here was allowed to. */
+  async #permitted(
+    action: ExecutionAction,
+    executionId: string,
+    principal: Principal | undefined,
+    about: Pick<ExecutionAuthzRequest, "eventType" | "stepId"> = {},
+  ): Promise<PartitionDoor> {
     const partition = await this.#owner(executionId);
+    if (!this.#authority) return partition;
+    const workflowId = await partition.flowOf(executionId);
+    await this.#authority.check({ action, executionId, workflowId, principal, ...about });
+    return partition;
+  }
+
+  async #tell(
+    partition: PartitionDoor,
+    executionId: string,
+    message: (reply: Reply<void>) => Command,
+  ): Promise<void> {
     await new Promise<void>((resolve, reject) => partition.send(executionId, message({ resolve, reject })));
   }
 
@@ -351,6 +446,23 @@ export class ExecutionRuntime implements HandleHost {
   #partitionFor(executionId: string): PartitionDoor {
     if (this.#phase.kind === "closed") throw closedError();
     return this.#partitions[partitionOf(executionId, this.#partitions.length)]!;
+  }
+}
+
+/** Pages on until there are as many as were asked for: what is left out must not make a page look like the last one. */
+async function listVisible(
+  eventStore: EventStore,
+  authority: ExecutionAuthority,
+  principal: Principal | undefined,
+  filter: ListFilter = {},
+): Promise<ExecutionHeader[]> {
+  const { limit = LISTED_MAX } = filter;
+  const found: ExecutionHeader[] = [];
+  for (let after = filter.after; ; ) {
+    const page = await eventStore.list({ ...filter, limit, ...(after !== undefined && { after }) });
+    found.push(...(await authority.visible(page, principal)));
+    after = page.at(-1)?.id;
+    if (page.length < limit || found.length >= limit) return found.slice(0, limit);
   }
 }
 

@@ -2,7 +2,12 @@
 // misplaced option in a literal; the check is for configurations put together at run time, and for JavaScript.
 
 import { closest, distance } from "fastest-levenshtein";
-import { isRegisteredFlow } from "../actors/index.js";
+import {
+  type ExecutionAuthorizer,
+  isRegisteredFlow,
+  type OnExecutionDenied,
+  type ResumeAuthenticator,
+} from "../actors/index.js";
 import {
   type CapabilityAuthorizer,
   type ClaimCheckConfig,
@@ -38,6 +43,14 @@ export interface SecurityConfig {
   policies?: PolicyDefinition[] | undefined;
   /** Stops effects of the system, a tenant or a flow while the app runs. */
   killSwitch?: KillSwitch | undefined;
+  /** Asked before an execution is started, looked at, answered or cancelled. A denial is EXECUTION_DENIED; nothing is recorded. */
+  executionAuthorizer?: ExecutionAuthorizer | undefined;
+  /** Told of each denial of `executionAuthorizer`. */
+  onExecutionDenied?: OnExecutionDenied | undefined;
+  /** Says who it is that answers a gate, before anything is recorded. */
+  resumeAuthenticator?: ResumeAuthenticator | undefined;
+  /** Refuses a configuration without `authorizer`, `killSwitch` and budgets (`execution.envelope`). Default false. */
+  strict?: boolean | undefined;
   /** What keeps credentials and marked values out of everything readable (docs/secrets.md). */
   secrets?: SecretsConfig | undefined;
 }
@@ -107,15 +120,17 @@ const GROUPS: Readonly<
   Record<Group, { readonly has: readonly string[]; readonly later: readonly string[] }>
 > = {
   security: {
-    has: ["authorizer", "policies", "killSwitch", "secrets"],
-    later: [
-      "resumeAuthenticator",
+    has: [
+      "authorizer",
+      "policies",
+      "killSwitch",
+      "secrets",
       "executionAuthorizer",
       "onExecutionDenied",
-      "compliance",
-      "crypto",
+      "resumeAuthenticator",
       "strict",
     ],
+    later: ["compliance", "crypto"],
   },
   observability: {
     has: ["onEvent", "onDurableEvent", "onWarn", "onStorageError"],
@@ -181,10 +196,7 @@ export function checkConfig(config: unknown): asserts config is LoomConfig {
   }
   const { flows, flowModules, surfaces, security, observability, durability, execution } =
     config as LoomConfig;
-  checkAuthorizer("security.authorizer", security?.authorizer);
-  const killSwitch: unknown = security?.killSwitch;
-  if (killSwitch !== undefined && !(killSwitch instanceof KillSwitch))
-    throw invalid("security.killSwitch must be a KillSwitch: new KillSwitch().");
+  checkSecurity(security, execution);
   checkSecrets(security?.secrets);
   checkList(
     "security.policies",
@@ -234,6 +246,29 @@ export function checkConfig(config: unknown): asserts config is LoomConfig {
     throw invalid(`execution.admission is "wait" or "reject", not ${JSON.stringify(admission)}.`);
   readEnvelope(execution?.envelope);
   checkWorkers(config as LoomConfig);
+}
+
+function checkSecurity(security: SecurityConfig | undefined, execution: ExecutionConfig | undefined): void {
+  const { authorizer, executionAuthorizer, resumeAuthenticator, onExecutionDenied, strict } = security ?? {};
+  checkAuthorizer("security.authorizer", authorizer, "as a GrantTable has");
+  checkAuthorizer("security.executionAuthorizer", executionAuthorizer, "which is told what is to be done");
+  if (resumeAuthenticator !== undefined && typeof resumeAuthenticator.authenticate !== "function")
+    throw invalid("security.resumeAuthenticator must have a function authenticate.");
+  checkFunction("security.onExecutionDenied", onExecutionDenied);
+  const killSwitch: unknown = security?.killSwitch;
+  if (killSwitch !== undefined && !(killSwitch instanceof KillSwitch))
+    throw invalid("security.killSwitch must be a KillSwitch: new KillSwitch().");
+  if (strict !== undefined && typeof strict !== "boolean") throw invalid("security.strict is true or false.");
+  if (!strict) return;
+  const missing = [
+    ...(authorizer ? [] : ["security.authorizer"]),
+    ...(killSwitch ? [] : ["security.killSwitch"]),
+    ...(execution?.envelope?.budgets?.length ? [] : ["execution.envelope.budgets"]),
+  ];
+  if (missing.length > 0)
+    throw invalid(
+      `security.strict asks for ${missing.join(", ")}: add what is missing, or leave strict out.`,
+    );
 }
 
 /** What cannot cross into partition threads is refused, not ignored. */
@@ -331,9 +366,13 @@ function checkList(option: string, value: unknown, check: (item: unknown) => tru
   }
 }
 
-function checkAuthorizer(option: string, value: { readonly authorize?: unknown } | undefined): void {
+function checkAuthorizer(
+  option: string,
+  value: { readonly authorize?: unknown } | undefined,
+  which: string,
+): void {
   if (value === undefined || typeof value.authorize === "function") return;
-  throw invalid(`${option} must have a function authorize, as a GrantTable has.`);
+  throw invalid(`${option} must have a function authorize, ${which}.`);
 }
 
 function checkFunction(option: string, value: unknown): void {

@@ -1,7 +1,14 @@
 // defineConfig: composition. Everything it does can be done by hand with the parts it puts together.
 
 import { Admission, flowsOf, Observer } from "../actors/index.js";
-import { configuredClaimCheck, EffectRuntime, type KillSwitch, ring } from "../effects/index.js";
+import {
+  configuredClaimCheck,
+  EffectRuntime,
+  FlowPolicies,
+  type KillSwitch,
+  type RingParts,
+  ring,
+} from "../effects/index.js";
 import type { ContentStore, EventStore, SnapshotStore } from "../kernel/index.js";
 import { ProjectionRuntime } from "../surface/index.js";
 import { PooledEffects, readThreadOptions, type ThreadPartitions } from "../workers/index.js";
@@ -24,6 +31,10 @@ export interface LoomApp {
     /** Large results, and whatever else is put there. Written by whoever owns the log, read by anyone. */
     readonly contentStore: ContentStore;
   };
+  /** Whether `security.strict` was asked for. */
+  readonly strict: boolean;
+  /** Not in this version: where checkpoints may be kept in plain text. */
+  readonly security?: { readonly crypto?: { readonly allowPlaintextCheckpoints: boolean } };
   /** `execution.envelope`, if there is one. */
   readonly envelope?: Envelope;
   /** `security.killSwitch`, if there is one. */
@@ -54,20 +65,18 @@ export function defineConfig(config: LoomConfig): LoomApp {
   const { authorizer, policies, killSwitch, secrets } = security;
   const envelope = openEnvelope(execution.envelope, now);
   const budgeting = envelope && { ledger: envelope.ledger, now };
-  const effectRuntime = threads
-    ? new UnreachableEffects()
-    : new EffectRuntime(
-        ring({
-          killSwitch,
-          authorizer,
-          policies,
-          flows: allFlows,
-          budgeting,
-          middleware: effectMiddleware,
-          claimCheck: claimCheck && configuredClaimCheck(claimCheck, () => stores.contentStore),
-          secrets: redactorOf(secrets, now),
-        }),
-      );
+  const flowPolicies = new FlowPolicies(allFlows);
+  const parts: RingParts = {
+    killSwitch,
+    authorizer,
+    policies,
+    flowPolicies,
+    budgeting,
+    middleware: effectMiddleware,
+    claimCheck: claimCheck && configuredClaimCheck(claimCheck, () => stores.contentStore),
+    secrets: redactorOf(secrets, now),
+  };
+  const effectRuntime = threads ? new UnreachableEffects() : new EffectRuntime(ring(parts));
   registerEffects?.(effectRuntime);
   const toThreads =
     threads && partitionThreads(config, threads, stores.eventStore, observer, envelope?.ledger);
@@ -86,6 +95,13 @@ export function defineConfig(config: LoomConfig): LoomApp {
     vault: vaultOf(secrets),
     admission,
     ledger: envelope?.ledger,
+    executionAuthorizer: security.executionAuthorizer,
+    resumeAuthenticator: security.resumeAuthenticator,
+    onExecutionDenied: security.onExecutionDenied,
+    onFlow: (definition) => {
+      // A ring without authority costs nothing, so it is closed when the first policy comes.
+      if (flowPolicies.add(definition)) effectRuntime.surround(ring(parts));
+    },
     effects: pooled,
     partitionHost: toThreads && ((registry) => (threadHost = toThreads(registry))),
   });
@@ -96,6 +112,7 @@ export function defineConfig(config: LoomConfig): LoomApp {
     effectRuntime,
     projectionRuntime: new ProjectionRuntime(stores.eventStore, surfaceIds),
     stores,
+    strict: security.strict ?? false,
     ...(envelope && { envelope }),
     ...(killSwitch && { killSwitch }),
     workers: appWorkers({

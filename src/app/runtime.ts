@@ -2,6 +2,7 @@
 
 import {
   type Admission,
+  type ExecutionAuthorityOptions,
   ExecutionRuntime,
   type FlowRegistry,
   type ObserverHooks,
@@ -9,10 +10,16 @@ import {
   type PartitionHost,
 } from "../actors/index.js";
 import type { EffectRuntime, Ledger } from "../effects/index.js";
-import { type EventStore, type SnapshotStore, VALUE_LIMITS, type Vault } from "../kernel/index.js";
+import {
+  type EventStore,
+  type FlowDefinition,
+  type SnapshotStore,
+  VALUE_LIMITS,
+  type Vault,
+} from "../kernel/index.js";
 import { fillRandom, systemClock, systemEntropy } from "./clock.js";
 
-export interface WorkflowRuntimeOptions extends ObserverHooks {
+export interface WorkflowRuntimeOptions extends ObserverHooks, ExecutionAuthorityOptions {
   readonly eventStore: EventStore;
   readonly snapshotStore: SnapshotStore;
   readonly effectRuntime: EffectRuntime;
@@ -25,6 +32,7 @@ export interface WorkflowRuntimeOptions extends ObserverHooks {
   readonly now?: (() => number) | undefined;
   readonly effects?: OutsideEffects | undefined;
   readonly admission?: Admission | undefined;
+  readonly onFlow?: ((definition: FlowDefinition) => void) | undefined;
   readonly ledger?: Ledger | undefined;
   readonly partitionHost?: ((registry: FlowRegistry) => PartitionHost) | undefined;
 }

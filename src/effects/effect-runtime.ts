@@ -8,7 +8,7 @@ import { TransientContext, type TransientOptions } from "./transient-context.js"
 
 export class EffectRuntime {
   readonly #effects = new Map<string, Effect>();
-  readonly #passage: Passage | undefined;
+  #passage: Passage | undefined;
 
   /** @param layers what stands around every effect, outermost first: middleware, or the list of `ring()` */
   constructor(layers: readonly RingLayer[] = []) {
@@ -18,6 +18,11 @@ export class EffectRuntime {
   /** Whether anything stands around effects. */
   get hasRing(): boolean {
     return this.#passage !== undefined;
+  }
+
+  /** From now on these stand around every effect. What is on its way in goes on through those before. */
+  surround(layers: readonly RingLayer[]): void {
+    this.#passage = passageThrough(layers);
   }
 
   /** Makes an effect runnable under `id`. The same effect may be registered again; another one is a conflict. */

@@ -3,6 +3,7 @@ export {
   type CapabilityRequest,
   type CapabilityVerdict,
 } from "./authority/authorizer.js";
+export { FlowPolicies } from "./authority/flow-policies.js";
 export { GrantTable } from "./authority/grant-table.js";
 export { PolicyAuthorizer, type PolicyAuthorizerOptions } from "./authority/policy-authorizer.js";
 export {

@@ -7,8 +7,9 @@
 // G3  Secrets come last, in the thread of the effect: nothing but the effect sees what a reference stands for.
 // G4  The deadline of an attempt, and the effect itself, are innermost and belong to whoever runs it (InlineExecutor).
 
-import type { PolicyDefinition, RegisteredFlow } from "../kernel/index.js";
+import type { PolicyDefinition } from "../kernel/index.js";
 import { authorize, type CapabilityAuthorizer } from "./authority/authorizer.js";
+import { FlowPolicies } from "./authority/flow-policies.js";
 import { PolicyAuthorizer } from "./authority/policy-authorizer.js";
 import type { EffectMiddleware } from "./effect.js";
 import { type KillSwitch, stopWhenKilled } from "./kill-switch.js";
@@ -21,8 +22,8 @@ export interface RingParts {
   readonly authorizer?: CapabilityAuthorizer | undefined;
   /** For every flow. */
   readonly policies?: readonly PolicyDefinition[] | undefined;
-  /** What else may have policies. */
-  readonly flows?: readonly RegisteredFlow[] | undefined;
+  /** What flows say of themselves. */
+  readonly flowPolicies?: FlowPolicies | undefined;
   /** `execution.envelope`. */
   readonly budgeting?: Budgeting | undefined;
   /** `execution.effectMiddleware`, in the order it was given. */
@@ -50,13 +51,8 @@ export function ring(parts: RingParts): readonly RingLayer[] {
 function authorizerOf({
   authorizer,
   policies = [],
-  flows = [],
+  flowPolicies = new FlowPolicies(),
 }: RingParts): CapabilityAuthorizer | undefined {
-  const byFlow = new Map<string, PolicyDefinition[]>();
-  for (const { definition } of flows) {
-    if (!definition.policies?.length) continue;
-    byFlow.set(definition.id, [...(byFlow.get(definition.id) ?? []), ...definition.policies]);
-  }
-  if (policies.length === 0 && byFlow.size === 0) return authorizer;
-  return new PolicyAuthorizer({ policies, policiesOf: (id) => byFlow.get(id) ?? [], authorizer });
+  if (policies.length === 0 && flowPolicies.isEmpty) return authorizer;
+  return new PolicyAuthorizer({ policies, policiesOf: (id) => flowPolicies.of(id), authorizer });
 }

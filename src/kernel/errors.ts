@@ -36,6 +36,15 @@ export const ERROR_CODES = {
     meaning:
       "thrown in the flow: its execution is being cancelled; what has to be cleaned up goes into ctx.shield",
   },
+  EXECUTION_DENIED: {
+    retryable: false,
+    meaning: "the caller may not do this with the execution; nothing was recorded",
+  },
+  RESUME_UNAUTHENTICATED: {
+    retryable: false,
+    meaning:
+      "who answers a gate could not be authenticated; nothing was recorded, and the gate is still open",
+  },
   EXECUTION_SET_ASIDE: {
     retryable: true,
     meaning: "the execution cannot run with the code at hand; it keeps its log",

@@ -3,8 +3,11 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import {
+  type Budget,
   defineConfig,
+  GrantTable,
   type HeddleError,
+  KillSwitch,
   type LoomConfig,
   lmdbStorage,
   ToolEffect,
@@ -71,7 +74,7 @@ describe("an option in the wrong place", () => {
   it.each([
     [{ agents: [] }, "agents"],
     [{ scheduleModules: [] }, "scheduleModules"],
-    [{ security: { resumeAuthenticator: () => true } }, "security.resumeAuthenticator"],
+    [{ security: { compliance: {} } }, "security.compliance"],
     [{ durability: { retention: {} } }, "durability.retention"],
     [{ execution: { errorClasses: {} } }, "execution.errorClasses"],
     [{ surfaces: [{ id: "s", redact: ["secret"] }] }, "surfaces[s].redact"],
@@ -273,5 +276,49 @@ describe("what the options do", () => {
     await app.start();
     expect(existsSync(dir)).toBe(true);
     expect(await within((await app.runtime.start(one, 0)).result(), "result")).toBe(1);
+  });
+});
+
+describe("security.strict", () => {
+  const authorizer = new GrantTable({});
+  const killSwitch = new KillSwitch();
+  const budgets: Budget[] = [{ scope: "execution", meter: "calls", limit: 10 }];
+
+  it.each([
+    ["an authorizer", { killSwitch }, { budgets }, /security\.authorizer/],
+    ["a kill switch", { authorizer }, { budgets }, /security\.killSwitch/],
+    ["an envelope", { authorizer, killSwitch }, undefined, /execution\.envelope\.budgets/],
+    ["budgets", { authorizer, killSwitch }, { budgets: [] }, /execution\.envelope\.budgets/],
+    ["anything", {}, undefined, /authorizer, security\.killSwitch, execution/],
+  ])("refuses an app without %s", (_, security, envelope, message) => {
+    const error = refusal({
+      storage: memory,
+      security: { ...security, strict: true },
+      execution: { ...(envelope && { envelope }) },
+    });
+    expect(error.code).toBe("CONFIG_INVALID");
+    expect(error.message).toMatch(message);
+  });
+
+  it("is what app.strict says", async () => {
+    const security = { authorizer, killSwitch, strict: true };
+    const app = defineConfig({ storage: memory, security, execution: { envelope: { budgets } } });
+    expect(app.strict).toBe(true);
+    await app.close();
+    const lax = defineConfig({ storage: memory });
+    expect(lax.strict).toBe(false);
+    await lax.close();
+  });
+
+  it.each([
+    [{ executionAuthorizer: {} }, /security\.executionAuthorizer must have a function authorize/],
+    [{ executionAuthorizer: () => true }, /security\.executionAuthorizer must have a function authorize/],
+    [{ resumeAuthenticator: {} }, /security\.resumeAuthenticator must have a function authenticate/],
+    [{ onExecutionDenied: "log" }, /security\.onExecutionDenied must be a function/],
+    [{ strict: "yes" }, /security\.strict is true or false/],
+  ])("%o is refused", (security, message) => {
+    const error = refusal({ storage: memory, security });
+    expect(error.code).toBe("CONFIG_INVALID");
+    expect(error.message).toMatch(message);
   });
 });

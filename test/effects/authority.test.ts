@@ -4,6 +4,7 @@ import {
   type CapabilityAuthorizer,
   type CapabilityRequest,
   type EffectMiddleware,
+  FlowPolicies,
   GrantTable,
   KillSwitch,
   PolicyAuthorizer,
@@ -109,7 +110,7 @@ async function guarded(
     ctx.execute({ ...send, ...(retry && { retry }) }, { resource: "to/bob" }),
   );
   const flows = [f];
-  const middleware = ring({ ...parts, flows });
+  const middleware = ring({ ...parts, flowPolicies: new FlowPolicies(flows) });
   const process = world.prepare(flows, { middleware });
   process.effects.register("send", effect);
   await world.until(process.runtime.open());
@@ -174,7 +175,7 @@ describe("an authorizer in the ring", () => {
     const f = flow("f", (ctx) => ctx.execute(send, 1), {
       policies: [policy$({ id: "silent", deny: ["send"] })],
     });
-    const process = world.prepare([f], { middleware: ring({ flows: [f] }) });
+    const process = world.prepare([f], { middleware: ring({ flowPolicies: new FlowPolicies([f]) }) });
     process.effects.register("send", new ToolEffect(() => "sent"));
     await world.until(process.runtime.open());
     await process.start(f, null);

@@ -7,6 +7,7 @@ import { describe, expect, it } from "vitest";
 import {
   type EffectContext,
   type EffectMiddleware,
+  FlowPolicies,
   Redactor,
   type RingParts,
   ring,
@@ -23,7 +24,7 @@ import {
 } from "../../src/index.js";
 import { flow, openApp } from "../lifecycle/world.js";
 
-type Layer = Exclude<keyof RingParts, "policies" | "flows">;
+type Layer = Exclude<keyof RingParts, "policies" | "flowPolicies">;
 
 /** Outermost first. */
 const ORDER = {
@@ -128,7 +129,7 @@ describe("an effect that nothing refuses", () => {
       killSwitch: new KillSwitch(),
       authorizer: new GrantTable({}),
       policies: [policy$({ id: "all", allow: ["*"] })],
-      flows: [],
+      flowPolicies: new FlowPolicies(),
       budgeting,
       middleware: [pass],
       claimCheck: pass,

@@ -84,6 +84,12 @@ export class ThreadDoor implements PartitionDoor {
     return contained(this.#stateAt(executionId, Infinity));
   }
 
+  async flowOf(executionId: string): Promise<string | undefined> {
+    const [header] = await this.#reads.lookup([executionId]);
+    if (header instanceof HeddleError) throw header;
+    return header?.flowId;
+  }
+
   /** What a watcher waited for is where it was when it was told, not where it has gone since. */
   async #stateAt(executionId: string, sequence: number): Promise<ExecutionState> {
     const [header] = await this.#reads.lookup([executionId]);

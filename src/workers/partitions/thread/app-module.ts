@@ -10,6 +10,7 @@ import {
   configuredClaimCheck,
   type EffectMiddleware,
   EffectRuntime,
+  FlowPolicies,
   Redactor,
   type RingParts,
   ring,
@@ -72,7 +73,7 @@ export async function loadAppModule(url: string, { store, now, budgeting }: Thre
     ring({
       authorizer,
       policies,
-      flows,
+      flowPolicies: new FlowPolicies(flows),
       budgeting,
       middleware: effectMiddleware,
       claimCheck: claimCheck && configuredClaimCheck(claimCheck, store),
