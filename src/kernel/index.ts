@@ -1,4 +1,5 @@
 export { backoffDelay } from "./backoff.js";
+export type { ContentSource } from "./chunks.js";
 export { afterLong, type Clock } from "./clock.js";
 export {
   failureToWire,
@@ -111,7 +112,6 @@ export { type ExecutionStatus, type FiledStatus, isTerminal } from "./status.js"
 export type {
   CommitBatch,
   ContentReferences,
-  ContentSource,
   ContentStore,
   ContentSweep,
   EventStore,

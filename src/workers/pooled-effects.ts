@@ -8,6 +8,7 @@
 // F2  A step names a pooled effect as it names any effect. Middleware runs here, around the call to the pool.
 // F3  A call is let into the ring only when there is room for it in the pool, and the room is kept while it is on its way.
 //     One that middleware makes beyond that waits for room instead of failing.
+// F4  A call whose result is a stream can only be made again by whoever reads it: it is given the way to.
 
 import {
   type Effect,
@@ -16,6 +17,7 @@ import {
   type EffectRuntime,
   type RemoteEffect,
   type RemoteTerms,
+  StreamResult,
 } from "../effects/index.js";
 import { type FailureChannels, HeddleError, invariant, type ToolMode } from "../kernel/index.js";
 import {
@@ -27,6 +29,9 @@ import {
   type TuneOptions,
 } from "./pool/index.js";
 import { type EffectTable, loadEffects } from "./pool/thread/effect-module.js";
+
+/** Threads a call may lose to others while its stream is read. */
+const STREAM_LOSSES_MAX = 3;
 
 const NOTHING: EffectTable = new Map();
 
@@ -146,10 +151,15 @@ class PooledEffect implements RemoteEffect {
     return this.executeWithin(input, ctx, { timeoutMs: undefined, mayRepeat: true });
   }
 
-  async executeWithin(
+  executeWithin(input: unknown, ctx: EffectContext, terms: RemoteTerms): Promise<unknown> {
+    return this.#call(input, ctx, terms, STREAM_LOSSES_MAX);
+  }
+
+  async #call(
     input: unknown,
     ctx: EffectContext,
     { timeoutMs, mayRepeat, release, conceal }: RemoteTerms,
+    lossesLeft: number,
   ): Promise<unknown> {
     const { pool } = this.#home;
     release?.();
@@ -157,7 +167,7 @@ class PooledEffect implements RemoteEffect {
       await new Promise<void>((resolve) => this.whenRoom(resolve)); // F3
       ctx.signal.throwIfAborted();
     }
-    return pool.call({
+    const result = await pool.call({
       effectId: this.#id,
       input,
       executionId: ctx.executionId,
@@ -175,5 +185,9 @@ class PooledEffect implements RemoteEffect {
       mayRepeat,
       conceal,
     });
+    if (result instanceof StreamResult && mayRepeat && lossesLeft > 0)
+      result.again = () =>
+        this.#call(input, ctx, { timeoutMs, mayRepeat, ...(conceal && { conceal }) }, lossesLeft - 1); // F4
+    return result;
   }
 }

@@ -11,7 +11,7 @@
 import { type ContentStore, HeddleError, type StoredContent } from "../../kernel/index.js";
 import type { EffectContext, EffectMiddleware } from "../effect.js";
 import { tainted, taintOrigin } from "../taint.js";
-import { checkedDigest, type Digest, digestFailed, ignoresBytes, takeDigest } from "./digest.js";
+import { type Digest, ignoresBytes, takeDigest } from "./digest.js";
 import { EncodedStream } from "./encoded-stream.js";
 import { decodeValue, type Encoded, encodeValue } from "./encoding.js";
 import { type ClaimCheckCodec, type ClaimCheckEnvelope, isClaimCheck } from "./envelope.js";
@@ -103,18 +103,21 @@ class ClaimCheck {
 
   async #offload(ctx: EffectContext, result: unknown): Promise<unknown> {
     const toolId = toolOf(ctx);
-    if (result instanceof EncodedStream) return this.#offloadEncoded(ctx, result);
-    if (result instanceof StreamResult) return this.#offloadStream(ctx, result);
+    if (result instanceof StreamResult) return this.#offloadAnyStream(ctx, result);
     if (this.#passes(result, toolId) || (isClaimCheck(result) && !this.#areData(ctx))) return result;
     const encoded = encodeValue(result);
     if (!encoded || encoded.bytes.length <= this.#capBytes) return result; // O2
-    return this.#offloadValue(ctx, result, encoded);
+    return this.#offloadValue(ctx, result, encoded, taintOrigin(result));
   }
 
-  async #offloadValue(ctx: EffectContext, value: unknown, { bytes, codec }: Encoded): Promise<unknown> {
+  async #offloadValue(
+    ctx: EffectContext,
+    value: unknown,
+    { bytes, codec }: Encoded,
+    origin: string | undefined,
+  ): Promise<unknown> {
     const toolId = toolOf(ctx);
     const digest = takeDigest(this.#digestOf(toolId), value, toolId); // O5
-    const origin = taintOrigin(value);
     const { ref, size } = await this.#store.put(bytes, { executionId: ctx.executionId });
     const envelope = this.#envelope(ctx, { ref, size, digest, codec });
     return origin === undefined ? envelope : tainted(envelope, origin); // O4
@@ -127,28 +130,30 @@ class ClaimCheck {
     const isBytes = codec === "bytes" || codec === "uint8array";
     if (digest && !(isBytes && ignoresBytes(digest))) {
       const bytes = await result.whole(ctx.signal);
-      return this.#offloadValue(ctx, decodeValue(bytes, codec), { bytes, codec });
+      return this.#offloadValue(ctx, decodeValue(bytes, codec), { bytes, codec }, origin);
     }
     const { ref, size } = await this.#upload(ctx, result);
     const envelope = this.#envelope(ctx, { ref, size, codec });
     return origin === undefined ? envelope : tainted(envelope, origin);
   }
 
+  /** One whose thread was taken down by another call is made again: the attempt was not its own to lose. */
+  async #offloadAnyStream(ctx: EffectContext, result: StreamResult): Promise<unknown> {
+    try {
+      return result instanceof EncodedStream
+        ? await this.#offloadEncoded(ctx, result)
+        : await this.#offloadStream(ctx, result);
+    } catch (error) {
+      if (!result.again || !isInnocentLoss(error)) throw error;
+      return this.offload(ctx, await result.again());
+    }
+  }
+
   /** O3 */
   async #offloadStream(ctx: EffectContext, result: StreamResult): Promise<unknown> {
-    const toolId = toolOf(ctx);
     const { ref, size } = await this.#upload(ctx, result);
-    const { contentType } = result;
-    const digest = await result.digest().catch((error: unknown) => {
-      throw digestFailed(toolId, "threw", error);
-    });
-    return this.#envelope(ctx, {
-      ref,
-      size,
-      digest: checkedDigest(digest, toolId),
-      codec: "bytes",
-      contentType,
-    });
+    const digest = await result.digest(toolOf(ctx));
+    return this.#envelope(ctx, { ref, size, digest, codec: "bytes", contentType: result.contentType });
   }
 
   #upload(ctx: EffectContext, result: StreamResult): Promise<StoredContent> {
@@ -196,6 +201,14 @@ class ClaimCheck {
     const { store } = this.#options;
     return typeof store === "function" ? store() : store;
   }
+}
+
+function isInnocentLoss(error: unknown): boolean {
+  return (
+    error instanceof HeddleError &&
+    error.code === "EFFECT_WORKER_LOST" &&
+    error.details["isInnocent"] === true
+  );
 }
 
 /** Contexts that were made by hand may name a step alone. */

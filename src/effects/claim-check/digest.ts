@@ -1,7 +1,8 @@
 // Digests: the part of an offloaded result that stays in the log.
 
-import { contained, fromWire, HeddleError, toWire, VALUE_LIMITS } from "../../kernel/index.js";
+import { HeddleError } from "../../kernel/index.js";
 import { hasTainted } from "../taint.js";
+import { checkedDigest, digestFailed } from "./checked-digest.js";
 import { isBytes } from "./encoding.js";
 
 /**
@@ -9,9 +10,6 @@ import { isBytes } from "./encoding.js";
  * Written as a method's type, so that a digest of a narrow result fits.
  */
 export type Digest = { method(result: unknown, toolId: string): unknown }["method"];
-
-/** A digest is for the log, and so is its size. */
-const DIGEST_LIMITS = { ...VALUE_LIMITS, bytesMax: 16 * 1024 };
 
 /**
  * A digest that is the head of the result's JSON: `{ preview, truncated }`. Of bytes, of what JSON does not know, and of what is
@@ -52,24 +50,6 @@ export function takeDigest(digest: Digest | undefined, result: unknown, toolId: 
   } catch (error) {
     throw isDigestFailed(error) ? error : digestFailed(toolId, "threw", error);
   }
-}
-
-/** @throws DIGEST_FAILED for what is too large for a log, or cannot be recorded */
-export function checkedDigest(digest: unknown, toolId: string): unknown {
-  if (digest instanceof Promise) void contained(digest); // it is refused, and what it comes to is nobody's error
-  try {
-    return fromWire(toWire(digest, DIGEST_LIMITS));
-  } catch (error) {
-    throw digestFailed(toolId, `gave no small recordable value: ${(error as Error).message}`, error);
-  }
-}
-
-export function digestFailed(toolId: string, what: string, cause: unknown): HeddleError {
-  return new HeddleError(
-    "DIGEST_FAILED",
-    `The digest for the result of ${toolId} ${what.replace(/\.$/, "")}. The effect has run; mend the digest.`,
-    { cause, details: { toolId } },
-  );
 }
 
 function isDigestFailed(error: unknown): boolean {

@@ -2,7 +2,15 @@
 // before the effect counts as done, and what is recorded is a small envelope.
 
 import { HeddleError } from "../../kernel/errors.js";
-import { discardStream, isStream, openSource, type StreamOfBytes, watchErrors } from "./stream-source.js";
+import { checkedDigest, digestFailed } from "./checked-digest.js";
+import {
+  discardStream,
+  isStream,
+  openSource,
+  type StreamOfBytes,
+  type StreamRead,
+  watchErrors,
+} from "./stream-source.js";
 
 export interface StreamResultOptions {
   /**
@@ -18,6 +26,8 @@ export interface StreamResultOptions {
 export class StreamResult {
   readonly stream: StreamOfBytes;
   readonly contentType: string | undefined;
+  /** Makes the call again whose stream was lost through no fault of its own. */
+  again: (() => Promise<unknown>) | undefined;
   readonly #digest: () => unknown;
 
   constructor(stream: StreamOfBytes, { digest, contentType }: StreamResultOptions = {}) {
@@ -26,9 +36,19 @@ export class StreamResult {
     this.#digest = isFunction(digest) ? digest : () => digest;
   }
 
-  /** Once the stream has ended. May throw whatever the effect's own digest throws. */
-  async digest(): Promise<unknown> {
-    return this.#digest();
+  /**
+   * Once the stream has ended.
+   *
+   * @throws DIGEST_FAILED
+   */
+  async digest(toolId: string): Promise<unknown> {
+    let digest: unknown;
+    try {
+      digest = await this.#digest();
+    } catch (error) {
+      throw digestFailed(toolId, "threw", error);
+    }
+    return checkedDigest(digest, toolId);
   }
 
   /** Lets the stream go: nobody is going to read it. */
@@ -88,20 +108,22 @@ export async function* piecesOf(
     throw signal.reason;
   }
   const source = openSource(stream);
-  let stop = (): void => {};
-  const stopped = new Promise<never>((_resolve, reject) => {
-    stop = () => reject(signal?.reason as Error);
-  });
-  stopped.catch(() => {});
-  signal?.addEventListener("abort", stop, { once: true });
+  let stop: ((reason: unknown) => void) | undefined;
+  const onAbort = (): void => stop?.(signal?.reason);
+  signal?.addEventListener("abort", onAbort, { once: true });
   try {
     for (;;) {
-      const { done, value } = await Promise.race([source.read(), stopped]);
-      if (done) return;
-      yield value as Uint8Array | string;
+      // Not a race with one promise for all: that would keep every piece alive until the end.
+      const read = await new Promise<StreamRead>((resolve, reject) => {
+        stop = reject;
+        if (signal?.aborted) reject(signal.reason as Error);
+        source.read().then(resolve, reject);
+      });
+      if (read.done) return;
+      yield read.value as Uint8Array | string;
     }
   } finally {
-    signal?.removeEventListener("abort", stop);
+    signal?.removeEventListener("abort", onAbort);
     source.letGo();
   }
 }

@@ -6,8 +6,13 @@ import { HeddleError } from "../../kernel/errors.js";
 
 export type StreamOfBytes = AsyncIterable<Uint8Array | string> | ReadableStream<Uint8Array | string>;
 
+export interface StreamRead {
+  readonly done?: boolean | undefined;
+  readonly value?: unknown;
+}
+
 export interface StreamSource {
-  read(): Promise<{ readonly done?: boolean | undefined; readonly value?: unknown }>;
+  read(): Promise<StreamRead>;
   letGo(): void;
 }
 

@@ -1,6 +1,5 @@
 export {
   type ContentReferences,
-  type ContentSource,
   type ContentStore,
   type ContentSweep,
   contentMissing,

@@ -36,6 +36,15 @@ export function lostError({ stepId, attempt }: PoolCall, end: LaneEnd): HeddleEr
   );
 }
 
+/** The thread of the call was taken down by another, when its result was on its way. It may be made again as it was. */
+export function lostBesideError(call: PoolCall, end: LaneEnd): HeddleError {
+  const { message, details } = lostError(call, end);
+  return new HeddleError("EFFECT_WORKER_LOST", message, {
+    details: { ...details, isInnocent: true },
+    ...causeOf(end),
+  });
+}
+
 /** The call waited for a thread, and none comes. */
 export function noThreadError({ stepId, attempt }: PoolCall, end: LaneEnd, failures: number): HeddleError {
   return new HeddleError(

@@ -1,8 +1,11 @@
 // Calls: what a pool is asked to do, and how a call stands with it until it is over.
 
+import type { StreamResult } from "../../effects/claim-check/stream-result.js";
 import type { Place } from "../../effects/fair-queue.js";
 import type { EffectContext } from "../../effects/index.js";
-import { type Wire, wireBytes } from "../../kernel/codec/index.js";
+import { fromWire, type Wire, wireBytes } from "../../kernel/codec/index.js";
+import type { Blob } from "./blobs.js";
+import type { IncomingStream } from "./incoming-stream.js";
 
 /** One attempt at an effect of the pool's module: its input, and what its context says. */
 export interface PoolCall extends Omit<EffectContext, "signal" | "emit" | "meter" | "account"> {
@@ -31,6 +34,8 @@ export interface WireCall extends PoolCall {
 }
 
 export type PoolOutcome =
+  /** The result is there to be read; that it ended, or failed, is heard by reading it. */
+  | { readonly kind: "streaming"; readonly result: StreamResult }
   | { readonly kind: "completed"; readonly output: Wire }
   | { readonly kind: "failed"; readonly error: unknown };
 
@@ -49,6 +54,8 @@ export interface Seat {
 export class PendingCall {
   readonly request: PoolCall;
   readonly input: Wire;
+  /** Parts of the input that cross beside it. */
+  readonly blobs: readonly Blob[];
   readonly bytes: number;
   readonly enqueuedAt: number;
   /** Where it waits, if it does. */
@@ -64,19 +71,39 @@ export class PendingCall {
   /** Calls off the timer of its deadline, or of the grace after it. */
   cancelTimer: (() => void) | undefined;
   onAbort: (() => void) | undefined;
+  /** Its result, when that comes in pieces. */
+  stream: IncomingStream | undefined;
   #settle: ((outcome: PoolOutcome) => void) | undefined;
 
   /** `input` is that of the request, cut off from the program. */
-  constructor(request: PoolCall, input: Wire, now: number, settle: (outcome: PoolOutcome) => void) {
+  constructor(
+    request: PoolCall,
+    input: Wire,
+    now: number,
+    settle: (outcome: PoolOutcome) => void,
+    blobs: readonly Blob[] = [],
+  ) {
     this.request = request;
     this.input = input;
-    this.bytes = wireBytes(input);
+    this.blobs = blobs;
+    this.bytes = blobs.reduce((sum, { bytes }) => sum + bytes.length, wireBytes(input));
     this.enqueuedAt = now;
     this.#settle = settle;
   }
 
   get isSettled(): boolean {
     return this.#settle === undefined;
+  }
+
+  /** Hands the result over before all of it is there. The call goes on, and is settled when the stream has ended. */
+  deliver(stream: IncomingStream, result: StreamResult): void {
+    const settle = this.#settle;
+    this.stream = stream;
+    this.#settle = (outcome) => {
+      if (outcome.kind === "completed") stream.end(fromWire(outcome.output));
+      else if (outcome.kind === "failed") stream.fail(outcome.error);
+    };
+    settle?.({ kind: "streaming", result });
   }
 
   settle(outcome: PoolOutcome): void {

@@ -22,15 +22,19 @@ import {
   contained,
   Deferred,
   HeddleError,
+  hasCode,
   OverloadedError,
   type UsageReport,
+  type ValueLimits,
 } from "../../kernel/index.js";
+import { type Blob, withoutBlobs } from "./blobs.js";
 import { PendingCall, type PoolCall, type PoolOutcome, type WireCall } from "./call.js";
 import {
   causeOf,
   closedError,
   concealed,
   deathOf,
+  lostBesideError,
   lostError,
   noThreadError,
   unknownEffectError,
@@ -38,6 +42,7 @@ import {
 import { Crew } from "./crew.js";
 import { Deadlines } from "./deadlines.js";
 import { Dispatcher } from "./dispatcher.js";
+import { IncomingStream } from "./incoming-stream.js";
 import type { Lane, LaneEnd, LaneOwner } from "./lane.js";
 import {
   checkTune,
@@ -51,6 +56,7 @@ import {
 } from "./options.js";
 import type { EffectDescription, PoolInspection, PoolStats } from "./report.js";
 import { Meters, type ThreadCalls } from "./stats.js";
+import { resultFrom } from "./stream-form.js";
 import { judge } from "./verdict.js";
 import { WaitingRoom } from "./waiting-room.js";
 
@@ -74,6 +80,8 @@ type State =
   | { readonly kind: "opening"; readonly ready: (error?: unknown) => void }
   | { readonly kind: "open" }
   | { readonly kind: "closing"; readonly closed: Promise<void> };
+
+const NONE: readonly never[] = [];
 
 export class EffectPool {
   readonly #settings: PoolSettings;
@@ -126,6 +134,7 @@ export class EffectPool {
       started: (call, lane) => this.#started(call, lane),
       emitted: (call, eventType, payload) => this.#emitted(call, eventType, payload),
       metered: (call, usage) => this.#metered(call, usage),
+      streaming: (call, form, lane) => this.#streaming(call, form, lane),
       completed: (call, output, runMs, now) =>
         this.#finished(call, { kind: "completed", output }, now - call.enqueuedAt - runMs, runMs),
       failed: (call, error, runMs, now) =>
@@ -179,8 +188,10 @@ export class EffectPool {
   call(call: PoolCall): Promise<unknown> {
     const result = new Deferred<unknown>();
     try {
-      this.#accept(call, toWire(call.input, this.#settings.limits), (outcome) => {
+      const { input, blobs } = readInput(call.input, this.#settings.limits);
+      this.#accept(call, input, blobs, (outcome) => {
         if (outcome.kind === "completed") result.resolve(fromWire(outcome.output));
+        else if (outcome.kind === "streaming") result.resolve(outcome.result);
         else result.reject(outcome.error);
       });
     } catch (error) {
@@ -192,7 +203,7 @@ export class EffectPool {
 
   /** The same without a promise, and with values as the log holds them. `settle` is never called before this returns. */
   dispatch(call: WireCall, settle: (outcome: PoolOutcome) => void): void {
-    this.#accept(call, call.input, settle);
+    this.#accept(call, call.input, [], settle);
   }
 
   /** Figures of the pool and of each thread. A thread that is too busy to answer is shown with the last it said. */
@@ -297,14 +308,19 @@ export class EffectPool {
 
   // Calls in
 
-  #accept(request: PoolCall, input: Wire, settle: (outcome: PoolOutcome) => void): void {
+  #accept(
+    request: PoolCall,
+    input: Wire,
+    blobs: readonly Blob[],
+    settle: (outcome: PoolOutcome) => void,
+  ): void {
     const refusal = this.#refusalOf(request);
     if (refusal !== undefined) {
       queueMicrotask(() => settle({ kind: "failed", error: refusal }));
       return;
     }
     this.#dispatcher.plan();
-    const call = new PendingCall(request, input, this.#dispatcher.turnAt, settle);
+    const call = new PendingCall(request, input, this.#dispatcher.turnAt, settle, blobs);
     this.#inside += 1;
     if (request.signal) {
       call.onAbort = () => this.#cancel(call, request.signal?.reason);
@@ -375,6 +391,15 @@ export class EffectPool {
     if (meter && !call.isSettled) contain(() => meter(usage));
   }
 
+  #streaming(call: PendingCall, form: Wire, lane: Lane): void {
+    if (call.isSettled) return; // the thread was told to stop, and will say when it has
+    const stream = new IncomingStream({
+      taken: () => lane.taken(call),
+      letGo: () => lane.cancel(call, new HeddleError("EXECUTION_ENDED", "Nobody reads the stream any more.")),
+    });
+    call.deliver(stream, resultFrom(stream, form));
+  }
+
   #finished(call: PendingCall, outcome: PoolOutcome, waitMs: number, runMs: number): void {
     this.#failures = 0;
     this.#meters.noteCall(waitMs, runMs);
@@ -436,19 +461,21 @@ export class EffectPool {
     const end = concealed(reported, started);
     const { lost, suspects, innocent } = judge(end, started, lane.isSolo);
     for (const call of lost) this.#over(call, lostError(call.request, end));
-    for (const call of suspects) this.#rerun(call, true);
+    for (const call of suspects) this.#rerun(call, true, end);
     // The youngest first, because each is put in front.
-    for (const call of unstarted.reverse()) this.#rerun(call, false);
+    for (const call of unstarted.reverse()) this.#rerun(call, false, end);
     for (const call of innocent.toReversed()) {
       call.lostThreads += 1;
-      this.#rerun(call, call.lostThreads >= LOSSES_MAX);
+      this.#rerun(call, call.lostThreads >= LOSSES_MAX, end);
     }
     this.#meters.noteReruns(suspects.length + innocent.length);
     if (started.length === 0 && lane.done === 0) this.#noteFailure(end);
   }
 
-  #rerun(call: PendingCall, isAlone: boolean): void {
-    if (call.isSettled || this.#state.kind === "closing") this.#over(call, closedError());
+  #rerun(call: PendingCall, isAlone: boolean, end: LaneEnd): void {
+    // Whoever reads its stream has begun to: that cannot be done over from here.
+    if (call.stream) this.#over(call, lostBesideError(call.request, end));
+    else if (call.isSettled || this.#state.kind === "closing") this.#over(call, closedError());
     else if (isAlone) this.#waiting.addSuspect(call);
     else this.#waiting.putBack(call);
   }
@@ -462,6 +489,20 @@ export class EffectPool {
     for (const call of this.#waiting.takeAll()) {
       this.#over(call, noThreadError(call.request, end, FAILURES_MAX));
     }
+  }
+}
+
+/** An input that is too large for a packet may be let in without its blobs. */
+function readInput(
+  input: unknown,
+  limits: ValueLimits,
+): { readonly input: Wire; readonly blobs: readonly Blob[] } {
+  try {
+    return { input: toWire(input, limits), blobs: NONE };
+  } catch (error) {
+    const lighter = hasCode(error, "VALUE_TOO_LARGE") ? withoutBlobs(input) : undefined;
+    if (!lighter || lighter.blobs.length === 0) throw error;
+    return { input: toWire(lighter.input, limits), blobs: lighter.blobs };
   }
 }
 

@@ -21,6 +21,7 @@ import type { ThreadControl } from "./control.js";
 import {
   type HostMessage,
   isHostMessage,
+  isPiece,
   type LaneTask,
   type ThreadMessage,
   ToHost,
@@ -42,6 +43,8 @@ export interface LaneOwner {
   started(call: PendingCall, lane: Lane): void;
   emitted(call: PendingCall, eventType: string, payload: Wire): void;
   metered(call: PendingCall, usage: UsageReport): void;
+  /** Its result comes in pieces. */
+  streaming(call: PendingCall, form: Wire, lane: Lane): void;
   /** `now` is when the packet came. */
   completed(call: PendingCall, output: Wire, runMs: number, now: number): void;
   failed(call: PendingCall, error: unknown, runMs: number, now: number): void;
@@ -144,7 +147,9 @@ export class Lane implements Seat {
       request.idempotencyKey,
       request.timeoutMs !== undefined || request.onStart !== undefined,
       toWire(request.principal),
+      call.blobs.length === 0 ? null : call.blobs.map(({ key, isBuffer }) => [key, isBuffer] as const),
     ]);
+    for (const { bytes } of call.blobs) this.#port.postMessage([id, ownBytes(bytes)]);
     this.#outboxBytes += call.bytes;
   }
 
@@ -191,6 +196,12 @@ export class Lane implements Seat {
     this.flush();
   }
 
+  /** A piece of the call's stream was taken. */
+  taken(call: PendingCall): void {
+    this.#outbox.push([ToThread.taken, call.id]);
+    this.flush();
+  }
+
   /** Only without load. */
   retire(): void {
     this.phase = "retiring";
@@ -206,6 +217,12 @@ export class Lane implements Seat {
 
   #receive(packet: unknown): void {
     try {
+      if (isPiece(packet)) {
+        const [id, part] = packet;
+        const call = this.#calls.get(slotOf(id));
+        if (call?.id === id) call.stream?.push(part);
+        return;
+      }
       const now = performance.now();
       for (const message of unpackPacket(packet)) if (isHostMessage(message)) this.#take(message, now);
     } catch (error) {
@@ -251,6 +268,8 @@ export class Lane implements Seat {
         return this.#owner.emitted(call, message[2], message[3]);
       case ToHost.metered:
         return this.#owner.metered(call, { tokens: message[2], cost: message[3] });
+      case ToHost.streaming:
+        return this.#owner.streaming(call, message[2], this);
       case ToHost.completed:
         this.#finish(call);
         return this.#owner.completed(call, message[3], message[2] / 1_000, now);
@@ -295,4 +314,9 @@ export class Lane implements Seat {
   hasStarted(call: PendingCall): boolean {
     return this.#claims.isClaimed(call.id);
   }
+}
+
+/** To clone a part of some memory would be to clone all of it. */
+function ownBytes(bytes: Uint8Array): Uint8Array {
+  return bytes.length === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);
 }

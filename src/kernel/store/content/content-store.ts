@@ -6,10 +6,8 @@
 // N3  A log that mentions an address cites it, from the commit on that records it. What a log holds on to (an envelope with
 //     `retain`, or an event a program emitted) is pinned: neither `delete` nor a sweep takes it.
 
+import type { ContentSource } from "../../chunks.js";
 import { HeddleError } from "../../errors.js";
-
-/** Bytes, text (kept as UTF-8), or a stream of either: of Node, of the web, or any other that can be iterated. */
-export type ContentSource = Uint8Array | string | AsyncIterable<Uint8Array | string>;
 
 export interface StoredContent {
   /** `sha256:` and 64 hexadecimal digits. */
@@ -65,6 +63,9 @@ export interface ContentStore {
 export function sweepUnpinnedContent(store: ContentStore, sweep: ContentSweep): Promise<SweptContent> {
   return store.sweep(sweep);
 }
+
+/** With LMDB's header it fills sixteen pages of 4 KiB exactly. */
+export const CHUNK_BYTES = 64 * 1024 - 16;
 
 const PREFIX = "sha256:";
 const REF_CHARS = PREFIX.length + 64;

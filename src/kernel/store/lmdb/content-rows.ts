@@ -45,9 +45,16 @@ export class ContentRows {
     return true;
   }
 
-  /** A copy; undefined when it is not there. */
-  chunk(upload: number, index: number): Uint8Array | undefined {
-    return this.#table.getBinary(chunkKey(upload, index));
+  /**
+   * Copies a chunk to where it belongs in `target`, which begins with chunk `first`. False when it is not there. Content is large,
+   * so nothing is left for the garbage collector: lmdb-js lends the bytes until the next read.
+   */
+  copyChunk({ size, upload, chunkBytes }: ContentRow, index: number, target: Uint8Array, first = 0): boolean {
+    const length = Math.min(chunkBytes, size - index * chunkBytes);
+    const lent = this.#table.getBinaryFast(chunkKey(upload, index));
+    if (!lent || lent.length < length) return false;
+    target.set(lent.subarray(0, length), (index - first) * chunkBytes);
+    return true;
   }
 
   /** One more than that of any chunk there is. */

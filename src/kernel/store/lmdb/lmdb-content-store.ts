@@ -7,17 +7,17 @@
 //     through in turn: there are few.
 // M2  Reading needs no ownership, and goes a megabyte at a time, each within one turn.
 
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { ContentSource } from "../../chunks.js";
 import { partitionOf } from "../../ids.js";
 import {
   type ContentReferences,
-  type ContentSource,
   type ContentStore,
   type ContentSweep,
   checkSweep,
   contentMissing,
   hashOfRef,
   type PutOptions,
-  refOfHash,
   type StoredContent,
   type SweptContent,
 } from "../content/content-store.js";
@@ -61,10 +61,9 @@ export class LmdbContentStore implements ContentStore {
     const found = this.#find(ref);
     if (!found) return null;
     const bytes = Buffer.allocUnsafeSlow(found.row.size);
-    let filled = 0;
-    for await (const chunk of this.#chunks(ref, found)) {
-      bytes.set(chunk, filled);
-      filled += chunk.length;
+    for (let first = 0; first < chunkCount(found.row); first += PAGE) {
+      if (first > 0) await nextTurn();
+      this.#copyPage(ref, found, first, bytes, 0);
     }
     return bytes;
   }
@@ -145,20 +144,35 @@ export class LmdbContentStore implements ContentStore {
     return undefined;
   }
 
-  async *#chunks(ref: string, { partition, hash, row }: Found): AsyncGenerator<Uint8Array> {
-    const count = Math.ceil(row.size / row.chunkBytes);
-    for (let first = 0; first < count; first += PAGE) {
-      const page = this.#partitions.view(partition, (rows) => {
-        // Chunks of content that was removed meanwhile may be half gone.
-        if (rows.content(hash)?.upload !== row.upload) return [];
-        const length = Math.min(PAGE, count - first);
-        return Array.from({ length }, (_, i) => rows.chunk(row.upload, first + i));
-      });
-      if (!page || page.length === 0) throw contentMissing(ref);
-      for (const chunk of page) {
-        if (!chunk) throw contentMissing(refOfHash(hash));
-        yield chunk;
-      }
+  async *#chunks(ref: string, found: Found): AsyncGenerator<Uint8Array> {
+    const { size, chunkBytes } = found.row;
+    for (let first = 0; first < chunkCount(found.row); first += PAGE) {
+      const page = new Uint8Array(Math.min(PAGE * chunkBytes, size - first * chunkBytes));
+      this.#copyPage(ref, found, first, page, first);
+      yield page;
     }
   }
+
+  /** M2: up to PAGE chunks, to where they belong in `target`, which begins with chunk `origin`. */
+  #copyPage(
+    ref: string,
+    { partition, hash, row }: Found,
+    first: number,
+    target: Uint8Array,
+    origin: number,
+  ): void {
+    const isThere = this.#partitions.view(partition, (rows) => {
+      // Chunks of content that was removed meanwhile may be half gone.
+      if (rows.content(hash)?.upload !== row.upload) return false;
+      const end = Math.min(first + PAGE, chunkCount(row));
+      for (let index = first; index < end; index++)
+        if (!rows.copyChunk(row, index, target, origin)) return false;
+      return true;
+    });
+    if (!isThere) throw contentMissing(ref);
+  }
+}
+
+function chunkCount({ size, chunkBytes }: ContentRow): number {
+  return Math.ceil(size / chunkBytes);
 }

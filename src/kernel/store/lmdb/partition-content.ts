@@ -10,13 +10,13 @@
 // D4  Content is removed by staging its chunks, in the commit that checks that nothing pins it.
 
 import { createHash } from "node:crypto";
+import { type ContentSource, chunksOf } from "../../chunks.js";
 import { invariant } from "../../errors.js";
 import type { ExecutionEvent } from "../../events.js";
-import { CHUNK_BYTES, chunksOf } from "../content/chunks.js";
 import { citationsOf } from "../content/citations.js";
 import {
+  CHUNK_BYTES,
   type ContentReferences,
-  type ContentSource,
   hashOfRef,
   refOfHash,
   type StoredContent,

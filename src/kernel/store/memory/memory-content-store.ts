@@ -1,12 +1,12 @@
 // Content that lives as long as the object, for logs that do too.
 
 import { createHash } from "node:crypto";
+import { type ContentSource, chunksOf } from "../../chunks.js";
 import type { ExecutionEvent } from "../../events.js";
-import { chunksOf } from "../content/chunks.js";
 import { citationsOf } from "../content/citations.js";
 import {
+  CHUNK_BYTES,
   type ContentReferences,
-  type ContentSource,
   type ContentStore,
   type ContentSweep,
   checkSweep,
@@ -39,7 +39,7 @@ export class MemoryContentStore implements ContentStore {
     const hash = createHash("sha256");
     const chunks: Uint8Array[] = [];
     let size = 0;
-    for await (const chunk of chunksOf(source)) {
+    for await (const chunk of chunksOf(source, () => new Uint8Array(CHUNK_BYTES))) {
       hash.update(chunk);
       chunks.push(chunk);
       size += chunk.length;

@@ -17,27 +17,33 @@
 
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { MessagePort } from "node:worker_threads";
+import { EncodedStream } from "../../../effects/claim-check/encoded-stream.js";
+import { discardStreams, StreamResult } from "../../../effects/claim-check/stream-result.js";
 import type { Effect } from "../../../effects/index.js";
 import { keepRetryHint } from "../../../effects/retry-hint.js";
 import type { Redactor } from "../../../effects/secrets/redactor.js";
 import { fromWire, toWire, type ValueLimits } from "../../../kernel/codec/index.js";
 import { isThenable } from "../../../kernel/deferred.js";
-import { HeddleError } from "../../../kernel/errors.js";
+import { HeddleError, hasCode } from "../../../kernel/errors.js";
 import type { UsageReport } from "../../../kernel/index.js";
 import { checkEventName, checkUsage } from "../../../kernel/request.js";
 import { packFailure, postPacket, unpackFailure, unpackPacket } from "../../packets/index.js";
+import { withBlobs } from "../blobs.js";
 import type { Claims } from "../claims.js";
 import {
   type CallMessage,
   type HostMessage,
+  isPiece,
   isThreadMessage,
   NOBODY,
   ToHost,
   ToThread,
 } from "../protocol.js";
 import type { RunningCall } from "../report.js";
+import { formOf } from "../stream-form.js";
 import { Attempt } from "./attempt.js";
 import type { EffectTable } from "./effect-module.js";
+import { OutgoingStream } from "./outgoing-stream.js";
 
 /** The event loop gets its turn after so long. */
 const SLICE_MS = 2;
@@ -74,6 +80,9 @@ export class CallRunner {
   #calls: CallMessage[] = [];
   #next = 0;
   readonly #underWay = new Map<number, Attempt>();
+  /** Of calls not begun. */
+  readonly #blobs = new Map<number, readonly Uint8Array[]>();
+  readonly #streams = new Map<number, OutgoingStream>();
   #outbox: HostMessage[] = [];
   #isAdvancing = false;
   #isFlushPlanned = false;
@@ -87,13 +96,19 @@ export class CallRunner {
   }
 
   receive(packet: unknown): void {
+    if (isPiece(packet)) {
+      const [id, part] = packet;
+      if (part instanceof Uint8Array) this.#blobs.set(id, [...(this.#blobs.get(id) ?? []), part]);
+      return;
+    }
     for (const message of unpackPacket(packet)) {
       if (!isThreadMessage(message)) continue;
       if (message[0] === ToThread.call) this.#calls.push(message);
       else if (message[0] === ToThread.cancel) {
         const attempt = this.#underWay.get(message[1]);
         if (attempt) attempt.abort(unpackFailure(message[2]));
-      } else this.#options.onRetire();
+      } else if (message[0] === ToThread.taken) this.#streams.get(message[1])?.pieceTaken();
+      else this.#options.onRetire();
     }
     if (this.#isAdvancing || this.#next === this.#calls.length) return;
     this.#isAdvancing = true;
@@ -154,7 +169,10 @@ export class CallRunner {
         return;
       }
       this.#next += 1;
-      if (!this.#options.claims.claim(message[1])) continue;
+      if (!this.#options.claims.claim(message[1])) {
+        this.#blobs.delete(message[1]);
+        continue;
+      }
       if (message[11]) this.#outbox.push([ToHost.started, message[1]]);
       if (mayBeLong) this.#send(); // R6
       const { isWaiting, endedAt } = this.#begin(message, runnable, now);
@@ -188,7 +206,7 @@ export class CallRunner {
     let result: unknown;
     try {
       if (!runnable) throw unknownEffect(attempt.effectId);
-      const input = fromWire(message[3]);
+      const input = this.#inputOf(message);
       const { redactor } = this.#options;
       const run = redactor?.isNeeded(input) ? executeWith(redactor) : execute;
       result = this.#tracker.run(attempt.id, run, runnable.effect, input, attempt);
@@ -211,13 +229,47 @@ export class CallRunner {
     return { isWaiting: true, endedAt };
   }
 
+  #inputOf(message: CallMessage): unknown {
+    const input = fromWire(message[3]);
+    const blobs = message[13];
+    if (blobs === null) return input;
+    const bytes = this.#blobs.get(message[1]) ?? [];
+    this.#blobs.delete(message[1]);
+    return withBlobs(
+      input,
+      blobs.map(([key, isBuffer], i) => ({ key, isBuffer, bytes: bytes[i]! })),
+    );
+  }
+
   #completed(attempt: Attempt, value: unknown, now: number): void {
+    if (value instanceof StreamResult) return this.#stream(attempt, value);
     try {
       const output = toWire(value, this.#options.limits);
       this.#answer(attempt, [ToHost.completed, attempt.id, runUs(attempt, now), output]);
     } catch (error) {
+      // What is too large for a packet can go in pieces.
+      const encoded = hasCode(error, "VALUE_TOO_LARGE") ? EncodedStream.of(value) : undefined;
+      if (encoded) return this.#stream(attempt, encoded);
+      discardStreams(value);
       this.#failed(attempt, error);
     }
+  }
+
+  #stream(attempt: Attempt, result: StreamResult): void {
+    const { id, signal } = attempt;
+    const stream = new OutgoingStream(attempt, result, this.#options.port);
+    this.#streams.set(id, stream);
+    this.#outbox.push([ToHost.streaming, id, formOf(result)]);
+    this.#sendUrgent(); // before the first piece
+    // What reads the stream runs code of the call's. (R5)
+    const sent = this.#tracker.run(id, () => stream.send(signal));
+    sent
+      .then((digest) => {
+        const output = toWire(digest, this.#options.limits);
+        this.#answer(attempt, [ToHost.completed, id, runUs(attempt, performance.now()), output]);
+      })
+      .catch((error: unknown) => this.#failed(attempt, error))
+      .finally(() => this.#streams.delete(id));
   }
 
   #failed(attempt: Attempt, error: unknown): void {

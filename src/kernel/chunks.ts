@@ -1,0 +1,38 @@
+// Chunks: a source of bytes or text cut into pieces of one size. Each is a copy, so what is stored is what was hashed, whatever
+// the owner of the bytes goes on to do with them.
+
+import { HeddleError } from "./errors.js";
+
+/** Bytes, text (as UTF-8), or a stream of either: of Node, of the web, or any other that can be iterated. */
+export type ContentSource = Uint8Array | string | AsyncIterable<Uint8Array | string>;
+
+/** `lend` gives the memory of each chunk, which is filled before the next is lent; the last one is given as far as it is filled. */
+export async function* chunksOf(source: ContentSource, lend: () => Uint8Array): AsyncGenerator<Uint8Array> {
+  let chunk: Uint8Array | undefined;
+  let filled = 0;
+  for await (const piece of typeof source === "string" || source instanceof Uint8Array ? [source] : source) {
+    const bytes = bytesOf(piece);
+    for (let start = 0; start < bytes.length; ) {
+      chunk ??= lend();
+      const taken = Math.min(bytes.length - start, chunk.length - filled);
+      chunk.set(bytes.subarray(start, start + taken), filled);
+      filled += taken;
+      start += taken;
+      if (filled < chunk.length) continue;
+      yield chunk;
+      chunk = undefined;
+      filled = 0;
+    }
+  }
+  if (chunk !== undefined) yield chunk.subarray(0, filled);
+}
+
+function bytesOf(piece: unknown): Uint8Array {
+  if (typeof piece === "string") return Buffer.from(piece);
+  if (piece instanceof Uint8Array) return piece;
+  throw new HeddleError(
+    "VALUE_NOT_RECORDABLE",
+    `A stream of content gave ${piece === null ? "null" : `a value of type ${typeof piece}`}: it has to give bytes or text. ` +
+      "Encode its items first, for example as a line of JSON each.",
+  );
+}

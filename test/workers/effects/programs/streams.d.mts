@@ -1,0 +1,5 @@
+import type { ClaimCheckConfig, RegisteredFlow } from "heddle";
+
+export const single: RegisteredFlow;
+export const pair: RegisteredFlow;
+export const claimCheck: ClaimCheckConfig;
