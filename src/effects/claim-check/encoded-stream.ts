@@ -1,8 +1,6 @@
 // A large value on its way from where it was made, encoded and in pieces: what a thread of the pool gives instead of a packet
 // that would be copied several times.
 
-import { taintOrigin } from "../taint.js";
-import { encodeValue, isBytes } from "./encoding.js";
 import type { ClaimCheckCodec } from "./envelope.js";
 import { piecesOf, StreamResult } from "./stream-result.js";
 import type { StreamOfBytes } from "./stream-source.js";
@@ -18,22 +16,10 @@ export class EncodedStream extends StreamResult {
     this.origin = origin;
   }
 
-  /** Undefined for what cannot be encoded. */
-  static of(value: unknown): EncodedStream | undefined {
-    const encoded = encodeValue(value);
-    if (!encoded) return undefined;
-    const origin = isBytes(value) ? undefined : taintOrigin(value);
-    return new EncodedStream(inOnePiece(encoded.bytes), encoded.codec, origin);
-  }
-
   async whole(signal: AbortSignal): Promise<Buffer> {
     const pieces: Uint8Array[] = [];
     // A copy of each: what comes from a thread lies in memory that is used again.
     for await (const piece of piecesOf(this, signal)) pieces.push(Buffer.from(piece));
     return Buffer.concat(pieces);
   }
-}
-
-async function* inOnePiece(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes;
 }

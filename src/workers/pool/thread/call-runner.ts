@@ -17,7 +17,6 @@
 
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { MessagePort } from "node:worker_threads";
-import { EncodedStream } from "../../../effects/claim-check/encoded-stream.js";
 import { discardStreams, StreamResult } from "../../../effects/claim-check/stream-result.js";
 import type { Effect } from "../../../effects/index.js";
 import { keepRetryHint } from "../../../effects/retry-hint.js";
@@ -247,10 +246,20 @@ export class CallRunner {
       const output = toWire(value, this.#options.limits);
       this.#answer(attempt, [ToHost.completed, attempt.id, runUs(attempt, now), output]);
     } catch (error) {
-      // What is too large for a packet can go in pieces.
-      const encoded = hasCode(error, "VALUE_TOO_LARGE") ? EncodedStream.of(value) : undefined;
-      if (encoded) return this.#stream(attempt, encoded);
+      if (hasCode(error, "VALUE_TOO_LARGE")) return void this.#streamLarge(attempt, value, error);
       discardStreams(value);
+      this.#failed(attempt, error);
+    }
+  }
+
+  /** What is too large for a packet can go in pieces. */
+  async #streamLarge(attempt: Attempt, value: unknown, tooLarge: unknown): Promise<void> {
+    try {
+      const { streamOfLarge } = await import("../../../effects/claim-check/large-value.js");
+      const stream = streamOfLarge(value);
+      if (stream) this.#stream(attempt, stream);
+      else this.#failed(attempt, tooLarge);
+    } catch (error) {
       this.#failed(attempt, error);
     }
   }
