@@ -39,10 +39,9 @@ import {
   ToThread,
 } from "../protocol.js";
 import type { RunningCall } from "../report.js";
-import { formOf } from "../stream-form.js";
 import { Attempt } from "./attempt.js";
 import type { EffectTable } from "./effect-module.js";
-import { OutgoingStream } from "./outgoing-stream.js";
+import type { OutgoingStream } from "./outgoing-stream.js";
 
 /** The event loop gets its turn after so long. */
 const SLICE_MS = 2;
@@ -241,7 +240,7 @@ export class CallRunner {
   }
 
   #completed(attempt: Attempt, value: unknown, now: number): void {
-    if (value instanceof StreamResult) return this.#stream(attempt, value);
+    if (value instanceof StreamResult) return void this.#stream(attempt, value);
     try {
       const output = toWire(value, this.#options.limits);
       this.#answer(attempt, [ToHost.completed, attempt.id, runUs(attempt, now), output]);
@@ -257,28 +256,31 @@ export class CallRunner {
     try {
       const { streamOfLarge } = await import("../../../effects/claim-check/large-value.js");
       const stream = streamOfLarge(value);
-      if (stream) this.#stream(attempt, stream);
+      if (stream) await this.#stream(attempt, stream);
       else this.#failed(attempt, tooLarge);
     } catch (error) {
       this.#failed(attempt, error);
     }
   }
 
-  #stream(attempt: Attempt, result: StreamResult): void {
-    const { id, signal } = attempt;
-    const stream = new OutgoingStream(attempt, result, this.#options.port);
-    this.#streams.set(id, stream);
-    this.#outbox.push([ToHost.streaming, id, formOf(result)]);
-    this.#sendUrgent(); // before the first piece
-    // What reads the stream runs code of the call's. (R5)
-    const sent = this.#tracker.run(id, () => stream.send(signal));
-    sent
-      .then((digest) => {
-        const output = toWire(digest, this.#options.limits);
-        this.#answer(attempt, [ToHost.completed, id, runUs(attempt, performance.now()), output]);
-      })
-      .catch((error: unknown) => this.#failed(attempt, error))
-      .finally(() => this.#streams.delete(id));
+  /** What sends it is loaded with the first. */
+  async #stream(attempt: Attempt, result: StreamResult): Promise<void> {
+    const { id } = attempt;
+    try {
+      const { OutgoingStream } = await import("./outgoing-stream.js");
+      const stream = new OutgoingStream(attempt, result, this.#options.port);
+      this.#streams.set(id, stream);
+      this.#outbox.push([ToHost.streaming, id, stream.form]);
+      this.#sendUrgent(); // before the first piece
+      // What reads the stream runs code of the call's. (R5)
+      const digest = await this.#tracker.run(id, () => stream.send(attempt.signal));
+      const output = toWire(digest, this.#options.limits);
+      this.#answer(attempt, [ToHost.completed, id, runUs(attempt, performance.now()), output]);
+    } catch (error) {
+      this.#failed(attempt, error);
+    } finally {
+      this.#streams.delete(id);
+    }
   }
 
   #failed(attempt: Attempt, error: unknown): void {

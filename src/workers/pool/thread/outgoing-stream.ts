@@ -8,7 +8,10 @@
 import type { MessagePort } from "node:worker_threads";
 import { piecesOf, type StreamResult } from "../../../effects/claim-check/stream-result.js";
 import { chunksOf } from "../../../kernel/chunks.js";
+import type { Wire } from "../../../kernel/codec/index.js";
 import { PIECE_BYTES, PIECES_MAX, type Piece, placeOf } from "../protocol.js";
+
+import { formOf } from "../stream-form.js";
 
 /** The call whose result it is. */
 export interface StreamOwner {
@@ -29,6 +32,11 @@ export class OutgoingStream {
     this.#owner = owner;
     this.#result = result;
     this.#port = port;
+  }
+
+  /** What the host has to know of it first. */
+  get form(): Wire {
+    return formOf(this.#result);
   }
 
   /** The host has taken one more. */
