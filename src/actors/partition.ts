@@ -367,7 +367,8 @@ export class Partition implements IntakeHost {
     const [started] = records[0]?.events ?? [];
     const isSame =
       started?.type === "EXECUTION_STARTED" &&
-      (sameWire(started.input, input) || sameWire(this.vault.resealed(id, started.input), input));
+      (sameWire(started.input, input) ||
+        sameWire(this.vault.opened(id, started.input), this.vault.opened(id, input)));
     return isSame ? undefined : "was started with another input";
   }
 

@@ -190,6 +190,7 @@ export class InlineExecutor implements EffectExecutor {
       return { kind: "completed", output: secrecy.wireOf(output, task.outputSchema, this.#limits) };
     } catch (error) {
       discardStreams(value); // X4
+      if (hasMarks(task.outputSchema)) secrecy.remember(value); // the error may have it in its words
       return { kind: "failed", error: secrecy.failure(error), retryable: false };
     }
   }
@@ -237,7 +238,10 @@ export class InlineExecutor implements EffectExecutor {
         const declared = Object.keys(channels).join(", ") || "none";
         throw new HeddleError("CHANNEL_REFUSED", `it is not declared; declared are: ${declared}`);
       }
-      if (hasMarks(channels[channel])) hidePayload(failure);
+      if (hasMarks(channels[channel])) {
+        hidePayload(failure);
+        secrecy.remember(failure.payload);
+      }
       const parsed = parseSync(channels[channel]!, failure.payload, "payload of channel", channel);
       if (!parsed.success) throw new HeddleError("CHANNEL_REFUSED", describeIssues(issuesOf(parsed.error)));
       const payload = secrecy.wireOf(parsed.data, channels[channel], PAYLOAD_LIMITS);

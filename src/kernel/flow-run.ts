@@ -34,7 +34,7 @@ import { LeanMap } from "./lean-map.js";
 import { type AttemptListener, isOutcome, type OutcomeEvent, Recording } from "./recording.js";
 import { checkEventName, checkText, dueTime, matchesRequest } from "./request.js";
 import { parseWith } from "./schema.js";
-import { type Secrecy, secrecyOf, type Vault } from "./secrets/index.js";
+import { hasMarks, type Secrecy, secrecyOf, type Vault } from "./secrets/index.js";
 import type { ExecutableTask } from "./task.js";
 
 /** Randomness for `ctx.random()` and `ctx.uuid()`; what it gives is recorded. */
@@ -381,6 +381,8 @@ export class FlowRun implements AttemptListener {
       return deferred.promise;
     } catch (error) {
       this.#endWithoutKey(error);
+      // What a schema says of a value that it refuses may have the value in it.
+      if (hasMarks(task.inputSchema)) this.secrecy.remember(input);
       return rejected(error);
     }
   }
@@ -490,17 +492,30 @@ export class FlowRun implements AttemptListener {
       this.#host.append(attempted);
       return true;
     }
-    if (matchesRequest(recorded, attempted) || this.#matchesResealed(recorded, attempted))
+    if (matchesRequest(recorded, attempted) || this.#matchesOpened(recorded, attempted))
       this.#recording.accept();
     else this.#diverge({ kind: "other", recorded, attempted });
     return false;
   }
 
-  /** Whether they differ in nothing but the key that their sealed values are under. */
-  #matchesResealed(recorded: ExecutionEvent, attempted: ExecutionEvent): boolean {
-    if (recorded.type !== "STEP_STARTED" || !this.secrecy.hasSecrets) return false;
-    const input = this.#vault.resealed(this.executionId, recorded.input);
-    return matchesRequest({ ...recorded, input }, attempted);
+  /** Whether they differ in nothing but what of them may be read: marks and keys may be others than they were. */
+  #matchesOpened(recorded: ExecutionEvent, attempted: ExecutionEvent): boolean {
+    return this.#vault.hasKey && matchesRequest(this.#opened(recorded), this.#opened(attempted));
+  }
+
+  #opened(request: ExecutionEvent): ExecutionEvent {
+    switch (request.type) {
+      case "STEP_STARTED":
+        return { ...request, input: this.#vault.opened(this.executionId, request.input) };
+      case "DOMAIN_EVENT":
+        return { ...request, payload: this.secrecy.scrub(request.payload) };
+      case "STREAM_DELTA":
+        return { ...request, delta: this.secrecy.scrub(request.delta) };
+      case "SURFACE_PATCH":
+        return { ...request, value: this.secrecy.scrub(request.value) };
+      default:
+        return request;
+    }
   }
 
   /** The wire of a value that readers see. */
@@ -656,6 +671,7 @@ export class FlowRun implements AttemptListener {
       this.#end({ kind: "completed", output });
     } catch (error) {
       this.#endWithoutKey(error);
+      if (hasMarks(this.flow.definition.outputSchema)) this.secrecy.remember(value);
       if (!this.#ended) this.#end({ kind: "failed", error: this.secrecy.failure(error) });
     }
   };

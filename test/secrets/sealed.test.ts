@@ -1,6 +1,7 @@
 // What a schema marks: the step and the flow see it, live and on replay; readers see what it is called; the log holds it
 // sealed. In memory and with simulated time; the bytes on the disk are searched in canary.test.ts.
 
+import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import {
@@ -235,6 +236,88 @@ describe("a marked value", () => {
     await expect(world.until(only.runtime.handle("x").result())).resolves.toMatchObject({ pin: PIN });
   });
 
+  it("whose mark is new to an execution under way is kept open where it was, and sealed from then on", async () => {
+    const world = World.lmdb();
+    const flowWith = (mark: (schema: z.ZodType<string>) => z.ZodType<string>) => {
+      const use = (id: string) =>
+        step$({
+          id,
+          inputSchema: z.object({ pin: mark(z.string()) }),
+          outputSchema: z.object({ pin: mark(z.string()) }),
+          handler: handler$((input) => input),
+        });
+      return defineFlow(
+        flow$({ id: "f", version: "1", inputSchema: mark(z.string()), outputSchema: z.null() }),
+        async (ctx, pin) => {
+          await ctx.run(use("before"), { pin });
+          ctx.emit("said", { pin });
+          ctx.stream("words", `it is ${pin}`);
+          ctx.ui.set("form", { pin });
+          await ctx.suspend({ on: "go" });
+          await ctx.run(use("after"), { pin });
+          ctx.emit("said", { pin });
+          return null;
+        },
+      );
+    };
+    const first = await world.open([flowWith((schema) => schema)], { vault: VAULT });
+    await first.start(
+      flowWith((schema) => schema),
+      PIN,
+    );
+    await world.settle();
+    const marked = await world.restart([flowWith(sensitive)], { vault: VAULT });
+    await marked.start(flowWith(sensitive), PIN); // attaches
+    expect(await marked.finish("x", { go: 1 })).toMatchObject({ status: "completed" });
+    const shown = (await world.events()).map((event) => JSON.stringify(event));
+    const from = shown.findIndex((event) => event.includes("EXECUTION_RESUMED"));
+    expect(shown.slice(from).join()).not.toContain(PIN);
+    expect(shown.slice(from).join()).toContain("[sensitive]");
+  });
+
+  it("is not in the words of a schema that refuses it", async () => {
+    const world = World.memory();
+    const words = { error: (issue: { readonly input?: unknown }) => `bad: ${JSON.stringify(issue.input)}` };
+    const picky = sensitive(z.string().regex(/^never$/, words));
+    const flowWith = (id: string, inputSchema: z.ZodType, outputSchema: z.ZodType, errors = {}) => {
+      const step = step$({
+        id: "step",
+        inputSchema,
+        outputSchema,
+        errors,
+        handler: handler$((): unknown => {
+          if (id === "channel") throw new TypedFailure("refused", { pin: PIN });
+          return { pin: PIN };
+        }),
+      });
+      return defineFlow(
+        flow$({ id, version: "1", inputSchema: z.null(), outputSchema: z.unknown() }),
+        (ctx) => ctx.run(step, { pin: PIN }),
+      );
+    };
+    const bad = z.object({ pin: picky });
+    const flows = [
+      flowWith("input", bad, z.unknown()),
+      flowWith("output", z.unknown(), bad),
+      flowWith("channel", z.unknown(), z.unknown(), { refused: bad }),
+      defineFlow(
+        flow$({ id: "flow", version: "1", inputSchema: z.null(), outputSchema: bad }),
+        async () => ({ pin: PIN }) as never,
+      ),
+    ];
+    const process = await world.open(flows, { vault: VAULT });
+    for (const flow of flows) {
+      const { id } = flow.definition;
+      await process.start(flow, null as never, id);
+      const state = await process.finish(id);
+      expect(state).toMatchObject({ status: "failed" });
+      // What an unmarked schema takes is no concern of this test.
+      const events = (await world.events(id)).filter(({ type }) => type !== "STEP_STARTED");
+      const shown = inspect(events, { depth: 20 });
+      expect([id, shown.includes("bad: "), shown.includes(PIN)]).toEqual([id, true, false]);
+    }
+  });
+
   it("that changed makes a replay diverge, and the message shows neither value", async () => {
     const world = World.lmdb();
     const flowWith = (pin: string) => {
@@ -299,7 +382,6 @@ describe("a marked value", () => {
       status: "failed",
       error: { message: "the flow failed for [sensitive]", cause: { message: "no luck with [sensitive]" } },
     });
-    const { inspect } = await import("node:util");
     const all = inspect([state, await world.events()], {
       depth: 20,
       showHidden: true,

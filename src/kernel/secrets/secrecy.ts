@@ -24,6 +24,8 @@ export interface Secrecy {
   readonly hasSecrets: boolean;
   /** The value, its sealed parts opened. @throws SEALED_UNREADABLE */
   reveal(wire: Wire): unknown;
+  /** Takes a value for one that may not be read. */
+  remember(value: unknown): void;
   /** Its wire, with what may not be read sealed (Y1). @throws SEALING_KEY_MISSING and what `toWire` throws */
   wireOf(value: unknown, schema: unknown, limits: ValueLimits): Wire;
   /** For readers (Y2). */
@@ -42,6 +44,7 @@ export interface Secrecy {
 const NO_SECRECY: Secrecy = {
   hasSecrets: false,
   reveal: (wire) => fromWire(wire, NO_VAULT.opener("")),
+  remember: () => {},
   wireOf: (value, schema, limits) => {
     // Refused unless everything that is marked is absent or a reference.
     if (hasMarks(schema)) concealMarked(schema, value, refuse);
@@ -75,7 +78,7 @@ class KeptSecrecy implements Secrecy {
     this.#executionId = executionId;
     this.#unseal = (sealed) => {
       const { value, secret } = vault.open(executionId, sealed);
-      this.#remember(secret);
+      this.remember(secret);
       return value;
     };
   }
@@ -90,7 +93,7 @@ class KeptSecrecy implements Secrecy {
 
   wireOf(value: unknown, schema: unknown, limits: ValueLimits): Wire {
     const seal: Conceal = (part, label) => {
-      this.#remember(part);
+      this.remember(part);
       return this.#vault.seal(this.#executionId, part, label, limits);
     };
     const wire = toWire(hasMarks(schema) ? concealMarked(schema, value, seal) : value, limits);
@@ -145,7 +148,7 @@ class KeptSecrecy implements Secrecy {
 
   check(): void {}
 
-  #remember(secret: unknown): void {
+  remember(secret: unknown): void {
     this.#texts ??= new SecretTexts("sensitive");
     this.#texts.add(secret);
   }
