@@ -300,15 +300,14 @@ describe("a marked value", () => {
       flowWith("input", bad, z.unknown()),
       flowWith("output", z.unknown(), bad),
       flowWith("channel", z.unknown(), z.unknown(), { refused: bad }),
-      defineFlow(
-        flow$({ id: "flow", version: "1", inputSchema: z.null(), outputSchema: bad }),
-        async () => ({ pin: PIN }) as never,
-      ),
+      defineFlow(flow$({ id: "flow", version: "1", inputSchema: z.null(), outputSchema: bad }), async () => ({
+        pin: PIN,
+      })),
     ];
     const process = await world.open(flows, { vault: VAULT });
     for (const flow of flows) {
       const { id } = flow.definition;
-      await process.start(flow, null as never, id);
+      await process.start(flow, null, id);
       const state = await process.finish(id);
       expect(state).toMatchObject({ status: "failed" });
       // What an unmarked schema takes is no concern of this test.
