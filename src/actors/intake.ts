@@ -54,7 +54,7 @@ const RECOVERED_PER_PASS = 256;
 const QUARANTINED: SetAside = {
   code: "EXECUTION_QUARANTINED",
   message:
-    "The threads that ran it ended while they did. Mend what it runs, or cancel it; the next opening tries it again.",
+    "The threads that ran it ended while they did. Mend what it runs, or cancel it by force; the next opening tries it again.",
 };
 
 interface Scan {

@@ -49,7 +49,7 @@ export class Deaths {
     this.#beginAnew();
     return (
       `ended ${times} times in a row, the last two times while execution ${executionId} was running, which is set aside. ` +
-      "Mend what it runs, or cancel it; the next opening of the app tries it again."
+      "Mend what it runs, or cancel it by force; the next opening of the app tries it again."
     );
   }
 

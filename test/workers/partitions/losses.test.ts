@@ -141,7 +141,7 @@ describe("a thread that dies", () => {
       const { actors } = await app.workers.stats();
       expect(actors).toMatchObject([{ isResponding: true }]);
       expect(actors[0]?.restarts).toBeLessThan(10);
-      await app.runtime.cancel("culprit");
+      await app.runtime.cancel("culprit", "it ends threads", { force: true });
       const echo = await app.runtime.start(flowOf("echo"), 1);
       expect(await within(echo.result(), "the thread works")).toBe(1);
       expect((await app.workers.stats()).actors).toMatchObject([{ restarts: actors[0]?.restarts }]);
