@@ -11,7 +11,7 @@
 import { type ContentStore, HeddleError, type StoredContent } from "../../kernel/index.js";
 import type { EffectContext, EffectMiddleware } from "../effect.js";
 import { tainted, taintOrigin } from "../taint.js";
-import { type Digest, ignoresBytes, takeDigest } from "./digest.js";
+import { type DefaultDigest, type Digest, ignoresBytes, takeDigest } from "./digest.js";
 import { EncodedStream } from "./encoded-stream.js";
 import { decodeValue, type Encoded, encodeValue } from "./encoding.js";
 import { type ClaimCheckCodec, type ClaimCheckEnvelope, isClaimCheck } from "./envelope.js";
@@ -38,7 +38,7 @@ export interface ClaimCheckOptions {
   /** By tool id: what of its results stays in the log. */
   readonly digests?: Readonly<Record<string, Digest>> | undefined;
   /** For tools without a digest of their own. Default: none. */
-  readonly defaultDigest?: Digest | undefined;
+  readonly defaultDigest?: DefaultDigest | undefined;
   /** Told of each result that was put away. What it throws is ignored. */
   readonly onOffload?: ((event: OffloadEvent) => void) | undefined;
   /** Whether content stays as long as a log has its envelope. Default false: it may be swept, which replays do not notice. */
@@ -181,7 +181,7 @@ class ClaimCheck {
     };
   }
 
-  #digestOf(toolId: string): Digest | undefined {
+  #digestOf(toolId: string): DefaultDigest | undefined {
     const { digests = {}, defaultDigest } = this.#options;
     return Object.hasOwn(digests, toolId) ? digests[toolId] : defaultDigest;
   }

@@ -9,7 +9,10 @@ import { isBytes } from "./encoding.js";
  * What of a result a flow may know and branch on. Has to be pure: the same result, the same digest. Undefined: nothing.
  * Written as a method's type, so that a digest of a narrow result fits.
  */
-export type Digest = { method(result: unknown, toolId: string): unknown }["method"];
+export type Digest = { method(result: unknown): unknown }["method"];
+
+/** The same for any tool. */
+export type DefaultDigest = (result: unknown, toolId: string) => unknown;
 
 /**
  * A digest that is the head of the result's JSON: `{ preview, truncated }`. Of bytes, of what JSON does not know, and of what is
@@ -35,15 +38,15 @@ export function previewDigest(maxChars: number): Digest {
 }
 
 const PREVIEW_MAX = 4_096;
-const previews = new WeakSet<Digest>();
+const previews = new WeakSet<DefaultDigest>();
 
 /** Whether it need not see bytes to know what it says of them. */
-export function ignoresBytes(digest: Digest): boolean {
+export function ignoresBytes(digest: DefaultDigest): boolean {
   return previews.has(digest);
 }
 
 /** @throws DIGEST_FAILED */
-export function takeDigest(digest: Digest | undefined, result: unknown, toolId: string): unknown {
+export function takeDigest(digest: DefaultDigest | undefined, result: unknown, toolId: string): unknown {
   if (!digest) return undefined;
   try {
     return checkedDigest(digest(result, toolId), toolId);

@@ -223,3 +223,41 @@ describe("C-EFF-05: a large Buffer to and from the pool", () => {
     ).toBe(true);
   });
 });
+
+describe("claim checks with partition threads", () => {
+  const withThreads = (options: Partial<HeddleConfig>, module: URL | string = MODULE): HeddleApp => {
+    const app = defineConfig({
+      storage: lmdbStorage({ dir: temporaryDirectory(), sync: "commit" }),
+      workers: { actors: 1, app: module },
+      autostart: false,
+      ...options,
+    });
+    onTestFinished(() => app.close({ deadlineMs: 0 }));
+    return app;
+  };
+
+  it("are an export of the module: the option is refused, and says where it belongs", () => {
+    expect(() => withThreads({ execution: { claimCheck: { toolIds: [] } } })).toThrow(
+      expect.objectContaining({
+        code: "CONFIG_INVALID",
+        message: expect.stringContaining("Export claimCheck from the module") as string,
+        details: { option: "execution.claimCheck" },
+      }),
+    );
+  });
+
+  it("that are exported wrong fail the opening, naming the module", async () => {
+    const app = withThreads({}, "data:text/javascript,export const claimCheck = { toolIds: 1 }");
+    expect(await errorOf(app.start())).toMatchObject({
+      code: "CONFIG_INVALID",
+      message: expect.stringContaining("its export claimCheck.toolIds must be a list") as string,
+    });
+  });
+
+  it("leave the host to read: what it would put is refused typed", async () => {
+    const app = openApp(2);
+    await app.start();
+    await expect(app.stores.contentStore.put("x")).rejects.toMatchObject({ code: "STORAGE_FAILED" });
+    expect(await app.stores.contentStore.get(`sha256:${"0".repeat(64)}`)).toBeNull();
+  });
+});
