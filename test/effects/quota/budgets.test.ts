@@ -258,6 +258,32 @@ describe("what counts", () => {
     expect(ledger.used({ scope: "flow", of: "f", meter: "tokens" })).toBe(40);
   });
 
+  test("so is what others had under way when their flow returned, or a budget ended it", async () => {
+    const world = World.memory();
+    const racing = flow("racing", async (ctx) => {
+      const slow = ctx.execute({ id: "slow", toolId: "use" }, { tokens: 30, ms: 1_000 });
+      return Promise.race([slow, ctx.execute({ id: "fast", toolId: "use" }, { ms: 10 })]);
+    });
+    const wide = usingAtOnce();
+    const budgets: Budget[] = [{ scope: "flow", of: "wide", meter: "calls", limit: 2, onExceeded: "end" }];
+    const { run, ledger } = await budgeted(world, [racing, wide], budgets);
+    expect((await run(racing, [], "a")).usage).toMatchObject({ calls: 2, tokens: 30 });
+    expect((await world.types("a")).slice(-3)).toEqual([
+      "STEP_COMPLETED",
+      "EFFECT_METERED",
+      "EXECUTION_COMPLETED",
+    ]);
+    const ended = await run(wide, [{ tokens: 5, ms: 1_000 }, { tokens: 6, ms: 1_000 }, {}], "b");
+    expect(ended).toMatchObject({ status: "failed", usage: { calls: 2, tokens: 11 } });
+    expect((await world.types("b")).slice(-4)).toEqual([
+      "QUOTA_EXCEEDED",
+      "EFFECT_METERED",
+      "EFFECT_METERED",
+      "EXECUTION_FAILED",
+    ]);
+    expect(ledger.used({ scope: "flow", of: "wide", meter: "tokens" })).toBe(11);
+  });
+
   test.each([
     ["tokens", -1],
     ["tokens", Number.NaN],
