@@ -1,7 +1,7 @@
 // Goal: counts and waits are the log's, not the process's.
 
 import { describe, expect, test } from "vitest";
-import type { Budget } from "../../../src/effects/index.js";
+import type { Budget, EffectContext } from "../../../src/effects/index.js";
 import { World } from "../../support/world.js";
 import { budgeted, using, usingAtOnce } from "./world.js";
 
@@ -105,14 +105,14 @@ describe("a throttled attempt", () => {
   test("keeps what its step's policy allows of failures", async () => {
     const world = World.memory();
     const f = using();
-    let failures = 0;
-    const failing = async (): Promise<never> => {
-      failures++;
+    const failures: unknown[] = [];
+    const failing = async (ctx: EffectContext): Promise<never> => {
+      failures.push(ctx.failures);
       throw new Error("no");
     };
     const { run } = await budgeted(world, [f], [{ ...budget, limit: 1 }], { middleware: [failing] });
     const state = await run(f, [{}, {}, {}], "a", acme);
-    expect(failures).toBe(3);
+    expect(failures).toEqual([0, 0, 0]);
     expect(state.frames["use#2"]).toMatchObject({ status: "failed", attempts: 1, error: { message: "no" } });
   });
 

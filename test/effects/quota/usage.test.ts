@@ -41,9 +41,11 @@ describe.each(PLACES)("%s", (place) => {
   test("streamTokenBudget cuts the stream while it is generated: the server sees its connection closed", async () => {
     const model = await endlessModel();
     const app = openApp(place, generous);
-    const handle = await app.runtime.start(inTurn, { toolId: "stream", inputs: [{ url: model.url }] });
+    const retry = { maxAttempts: 3, baseDelayMs: 1 }; // it is not retried all the same
+    const handle = await app.runtime.start(inTurn, { toolId: "stream", inputs: [{ url: model.url }], retry });
     expect(await within(handle.result(), "the answer")).toEqual(["QUOTA_EXCEEDED"]);
     await within(model.cut, "the end of the connection");
+    expect(model.asked()).toBe(1);
     const events = await app.stores.eventStore.read(handle.executionId);
     const at = events.findIndex(({ type }) => type === "QUOTA_EXCEEDED");
     expect(events[at]?.payload).toMatchObject({
@@ -61,12 +63,14 @@ describe.each(PLACES)("%s", (place) => {
 });
 
 /** A model that never stops by itself. */
-async function endlessModel(): Promise<{ readonly url: string; readonly cut: Promise<void> }> {
+async function endlessModel() {
+  let asked = 0;
   let onCut = (): void => {};
   const cut = new Promise<void>((resolve) => {
     onCut = resolve;
   });
   const server = createServer((_request, response) => {
+    asked++;
     response.writeHead(200, { "content-type": "text/event-stream" });
     response.on("close", onCut);
     generate(response);
@@ -76,7 +80,7 @@ async function endlessModel(): Promise<{ readonly url: string; readonly cut: Pro
     server.closeAllConnections();
     server.close();
   });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, cut };
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, cut, asked: () => asked };
 }
 
 /** A piece of eight characters a millisecond. */

@@ -9,10 +9,10 @@ const flow = (id, run) =>
 const caught = (error) => error.code;
 
 /** One after the other. */
-export const inTurn = flow("in turn", async (ctx, { toolId = "use", inputs }) => {
+export const inTurn = flow("in turn", async (ctx, { toolId = "use", inputs, retry }) => {
   const came = [];
   for (const [i, input] of inputs.entries())
-    came.push(await ctx.execute({ id: `${toolId}#${i}`, toolId }, input).catch(caught));
+    came.push(await ctx.execute({ id: `${toolId}#${i}`, toolId, retry }, input).catch(caught));
   return came;
 });
 /** All of them. */
