@@ -64,6 +64,7 @@ export type { Used } from "./quota/tally.js";
 export { retryHintOf } from "./retry-hint.js";
 export { RetryLater } from "./retry-later.js";
 export { type RingParts, ring } from "./ring.js";
+export { cleanse } from "./secrets/cleanse.js";
 export { Redactor, type SecretResolver } from "./secrets/redactor.js";
 export {
   hasTainted,

@@ -116,23 +116,62 @@ describe.each(PLACES)("a secretRef of an effect %s", (_place, prefix, config) =>
 });
 
 describe("a thread that dies of an error with a secret in it", () => {
+  const sealingKey = new Uint8Array(32).fill(9);
+  const PIN = "marked-pin-4711";
+
   it.each(PLACES.filter(([, prefix]) => prefix === ""))(
-    "tells of it without the secret: %s",
-    async (_p, _x, config) => {
+    "tells of it without the secret, also whoever was beside it: %s",
+    async (_place, _prefix, config) => {
       const warnings: string[] = [];
-      const app = open({ ...config, observability: { onWarn: (message) => warnings.push(message) } });
-      const handle = await app.runtime.start(uses, {
-        toolId: "crashes",
-        input: { key: secretRef("stripe") },
+      const app = open({
+        ...config,
+        security: { secrets: { sealingKey } },
+        observability: { onWarn: (message) => warnings.push(message) },
       });
-      const result = await within(handle.result(), "crash");
-      const shown = inspect([result, warnings, await app.stores.eventStore.read(handle.executionId)], {
-        depth: 30,
-      });
-      expect(shown).toContain("crashed with [secret]");
-      expect(shown).not.toContain("resolved-stripe");
+      const { runtime } = app;
+      for (const [key, kind] of [
+        [secretRef("stripe"), "secret"],
+        [PIN, "sensitive"],
+      ] as const) {
+        const beside = await runtime.start(
+          uses,
+          { toolId: "waits", input: { key: "" } },
+          { executionId: `beside ${kind}` },
+        );
+        const crash = { toolId: "crashes", input: { key } };
+        const handle = await runtime.start(uses, crash, { executionId: `crash ${kind}` });
+        const told = [await within(handle.result(), "crash"), await within(beside.waitForSuspend(), "doubt")];
+        const { eventStore } = app.stores;
+        const logs = [await eventStore.read(handle.executionId), await eventStore.read(beside.executionId)];
+        const shown = inspect([told, warnings, logs], { depth: 30 });
+        expect(inspect(logs[1], { depth: 30 })).toContain(`crashed with [${kind}]`);
+        expect(shown).not.toContain("resolved-stripe");
+        expect(shown).not.toContain(PIN);
+      }
     },
   );
+
+  it("tells of it without the secret: a partition thread", async () => {
+    for (const [key, kind] of [
+      [secretRef("stripe"), "secret"],
+      [PIN, "sensitive"],
+    ] as const) {
+      const warnings: string[] = [];
+      const app = open({
+        workers: { actors: 1, app: MODULE },
+        security: { secrets: { sealingKey } },
+        observability: { onWarn: (message) => warnings.push(message) },
+      });
+      const input = { toolId: "inline.crashes", input: { key } };
+      const handle = await app.runtime.start(uses, input);
+      const error = await within(errorOf(handle.result()), "the thread that died", 30_000);
+      const shown = inspect([error, warnings, await app.runtime.list()], { depth: 30 });
+      expect(shown).toContain(`crashed with [${kind}]`);
+      expect(shown).not.toContain("resolved-stripe");
+      expect(shown).not.toContain(PIN);
+      await app.close({ deadlineMs: 0 });
+    }
+  });
 });
 
 describe("redactionMiddleware", () => {

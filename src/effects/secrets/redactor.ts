@@ -19,6 +19,7 @@ import type { EffectContext, EffectMiddleware } from "../effect.js";
 import type { RingGuard } from "../layer.js";
 import { keepRetryHint } from "../retry-hint.js";
 import { isTainted } from "../taint.js";
+import { cleanse } from "./cleanse.js";
 
 /**
  * Looks a secret up by the name in its `secretRef`. Asked for each attempt; who acts, and through which effect, is in `ctx`.
@@ -60,18 +61,16 @@ export class Redactor implements RingGuard {
     }
   };
 
-  /** Takes the secrets out of something that was thrown where no attempt caught it. Changes the thing itself. */
+  /** For what was thrown where no attempt caught it. */
   cleanse(thrown: unknown): void {
+    cleanse(thrown, this.secrets);
+  }
+
+  /** All secrets that something thrown in this thread may have in it, whether an attempt is still under way or not. */
+  get secrets(): readonly SecretTexts[] {
     const latest = new SecretTexts(LABEL);
     latest.add([...this.#latest.values()]);
-    for (const texts of [...this.#inUse, latest]) {
-      const clean = this.#shownFailure(thrown, texts);
-      if (clean === thrown || typeof thrown !== "object" || thrown === null) continue;
-      for (const key of Reflect.ownKeys(thrown)) {
-        const value: unknown = Reflect.get(clean as object, key);
-        if (!Reflect.defineProperty(thrown, key, { value })) Reflect.deleteProperty(thrown, key);
-      }
-    }
+    return [...this.#inUse, latest];
   }
 
   async #resolveAll(

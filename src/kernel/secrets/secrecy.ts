@@ -149,7 +149,10 @@ class KeptSecrecy implements Secrecy {
   check(): void {}
 
   remember(secret: unknown): void {
-    this.#texts ??= new SecretTexts("sensitive");
+    if (!this.#texts) {
+      this.#texts = new SecretTexts("sensitive");
+      this.#vault.noteOpened(this.#texts);
+    }
     this.#texts.add(secret);
   }
 }

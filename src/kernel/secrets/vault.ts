@@ -22,6 +22,7 @@ import {
   type Wire,
 } from "../codec/index.js";
 import { HeddleError, hasCode } from "../errors.js";
+import type { SecretTexts } from "./secret-texts.js";
 
 /** Keys of 32 bytes by the ids that stand in the log. */
 export interface SealingKeyRing {
@@ -43,6 +44,9 @@ const DERIVED_MAX = 512;
 /** What is encrypted: a value, and what of it is secret, if not all. */
 type Content = readonly [value: Wire, within?: Wire];
 
+/** Runs and attempts whose opened values are kept in mind. */
+const RECENT_MAX = 1_024;
+
 interface DerivedKeys {
   readonly cipher: Buffer;
   readonly nonce: Buffer;
@@ -51,6 +55,7 @@ interface DerivedKeys {
 export class Vault {
   readonly #ring: SealingKeyRing | undefined;
   readonly #derived = new Map<string, DerivedKeys>();
+  readonly #recent = new Set<SecretTexts>();
 
   /** Without keys it can neither seal nor open. */
   constructor(ring?: SealingKeyRing) {
@@ -59,6 +64,21 @@ export class Vault {
 
   get hasKey(): boolean {
     return this.#ring !== undefined;
+  }
+
+  /** What runs and attempts have opened lately: for what is thrown where none of them catches it. */
+  get recent(): Iterable<SecretTexts> {
+    return this.#recent;
+  }
+
+  noteOpened(texts: SecretTexts): void {
+    this.#recent.delete(texts);
+    this.#recent.add(texts);
+    if (this.#recent.size <= RECENT_MAX) return;
+    for (const oldest of this.#recent) {
+      this.#recent.delete(oldest);
+      return;
+    }
   }
 
   /**

@@ -37,6 +37,8 @@ export const effects = {
     });
   }),
   refuses: new ToolEffect(({ key }) => fail("refused", { key }), { errors: { refused: z.unknown() } }),
+  /** In the same thread when somebody else takes it down, and nobody knows whether it did its work. */
+  waits: new ToolEffect(() => delay(60_000), { idempotent: false }),
   /** Takes its thread down, with the secret in its last words. */
   crashes: new ToolEffect(async ({ key }) => {
     setImmediate(() => {
@@ -52,7 +54,12 @@ export const registerEffects = (runtime) => {
 
 /** Runs one effect with a reference, and gives what came of it. */
 export const uses = defineFlow(
-  flow$({ id: "uses", version: "1", inputSchema: z.unknown(), outputSchema: z.unknown() }),
+  flow$({
+    id: "uses",
+    version: "1",
+    inputSchema: z.looseObject({ input: z.looseObject({ key }) }),
+    outputSchema: z.unknown(),
+  }),
   async (ctx, { toolId, input, retry }) => {
     const inputSchema = z.looseObject({ key });
     const step = step$({ id: "step", toolId, inputSchema, outputSchema: z.unknown(), retry });

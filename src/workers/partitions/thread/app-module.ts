@@ -23,6 +23,8 @@ export interface AppModule {
   readonly flows: readonly RegisteredFlow[];
   readonly effects: EffectRuntime;
   readonly claimCheck: ClaimCheckConfig | undefined;
+  /** The export `secrets` at work. */
+  readonly redactor: Redactor | undefined;
 }
 
 interface Exports {
@@ -69,6 +71,7 @@ export async function loadAppModule(url: string, { store, now, budgeting }: Thre
       "exports secrets, which has to be { resolver }, a function that gives secrets by name",
     );
   const flows = flowsOf(exported);
+  const redactor = secrets && new Redactor(secrets.resolver, now);
   const effects = new EffectRuntime(
     ring({
       authorizer,
@@ -77,7 +80,7 @@ export async function loadAppModule(url: string, { store, now, budgeting }: Thre
       budgeting,
       middleware: effectMiddleware,
       claimCheck: claimCheck && configuredClaimCheck(claimCheck, store),
-      secrets: secrets && new Redactor(secrets.resolver, now),
+      secrets: redactor,
     }),
   );
   try {
@@ -86,7 +89,7 @@ export async function loadAppModule(url: string, { store, now, budgeting }: Thre
     if (error instanceof HeddleError) throw error;
     throw module.refused(`exports registerEffects, which throws: ${String(error)}`, error);
   }
-  return { flows, effects, claimCheck };
+  return { flows, effects, claimCheck, redactor };
 }
 
 function isAuthorizer(value: unknown): value is CapabilityAuthorizer {

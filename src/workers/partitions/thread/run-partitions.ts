@@ -6,9 +6,10 @@
 //
 // T1  Nothing is opened before the host has seen what the module exports.
 // T2  What was said before the thread ends by itself is heard: the outbox is emptied when the thread exits.
+// T3  What it ends of is told to the host's hooks and callers, so the secrets of executions are taken out of it first.
 
 import { Admission, FlowRegistry, LocalPartitions, type PartitionLoad } from "../../../actors/index.js";
-import { EffectRuntime } from "../../../effects/index.js";
+import { cleanse, EffectRuntime, type Redactor } from "../../../effects/index.js";
 import {
   type Clock,
   type ContentStore,
@@ -71,6 +72,8 @@ class PartitionsHere {
   readonly #admission: Admission;
   readonly #ledger: ThreadLedger | undefined;
   readonly #readLoop = watchLoop(10);
+  readonly #vault: Vault;
+  #redactor: Redactor | undefined;
   #effects: EffectRuntime | undefined;
   #partitions: LocalPartitions | undefined;
   #pooled: PooledEffects | undefined;
@@ -80,6 +83,7 @@ class PartitionsHere {
   constructor(setup: ThreadSetup, surroundings: Surroundings) {
     const { packets, storage, hooks, admission, budgets } = setup;
     this.#setup = setup;
+    this.#vault = new Vault(setup.sealingKeys);
     this.#surroundings = surroundings;
     this.#admission = new Admission(admission);
     this.#outbox = new Outbox(packets);
@@ -100,7 +104,11 @@ class PartitionsHere {
     packets.on("message", (packet) => {
       for (const message of unpackForThread(packet)) this.#desk.take(message);
     });
-    process.on("exit", () => this.#outbox.flush()); // T2: the thread's own event, not the process's
+    // The thread's own events, not the process's.
+    process.on("exit", () => this.#outbox.flush()); // T2
+    process.on("uncaughtExceptionMonitor", (error) =>
+      cleanse(error, [...this.#vault.recent, ...(this.#redactor?.secrets ?? [])]),
+    ); // T3
   }
 
   async describe(): Promise<ThreadDescription> {
@@ -112,20 +120,20 @@ class PartitionsHere {
         { details: { option: "workers.entry" } },
       );
     }
-    const { flows, effects, claimCheck } = await loadAppModule(app, {
+    const { flows, effects, claimCheck, redactor } = await loadAppModule(app, {
       store: () => this.#contentStore(),
       now: () => this.#surroundings.clock.now(),
       budgeting: this.#ledger && { ledger: this.#ledger, now: () => this.#surroundings.clock.now() },
     });
     this.#citesContent = claimCheck !== undefined;
+    this.#redactor = redactor;
     for (const { definition, runner } of flows) this.#registry.register(definition, runner);
     this.#effects = effects;
     return { flows: flows.map(({ definition: { id, version } }) => ({ id, version })) };
   }
 
   async open(): Promise<null> {
-    const { storage, numbers, limits, sealingKeys, snapshotEvery, maxResident, effects, caution } =
-      this.#setup;
+    const { storage, numbers, limits, snapshotEvery, maxResident, effects, caution } = this.#setup;
     const { clock, entropy } = this.#surroundings;
     const { dir, partitions, sync, createdBy } = storage;
     const effectRuntime = this.#effects ?? new EffectRuntime(); // T1
@@ -146,7 +154,7 @@ class PartitionsHere {
       clock,
       entropy,
       limits,
-      vault: new Vault(sealingKeys),
+      vault: this.#vault,
       registry: this.#registry,
       observer: this.#observer,
       snapshotEvery,
