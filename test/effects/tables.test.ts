@@ -215,6 +215,7 @@ describe("what an effect fails with", () => {
     ["EFFECT_MODE_VIOLATION", done, { effect: { mode: "ambient" } }, 0, 1],
     ["NEXT_MISUSED", done, { middleware: [twice] }, 1, 1],
     ["EFFECT_TIMED_OUT", never, { task: { timeoutMs: 10 } }, 3, 3],
+    ["EFFECT_DEADLINE_EXCEEDED", never, { task: { deadlineMs: 10 } }, 1, 1],
     ["OUTPUT_INVALID", done, { task: { outputSchema: z.number() } }, 1, 1],
     ["VALUE_NOT_RECORDABLE", () => ({ cb: () => {} }), {}, 1, 1],
     ["VALUE_TOO_LARGE", () => "x".repeat(20_000_000), {}, 1, 1],
