@@ -7,8 +7,8 @@
 
 import type { Principal } from "../effects/index.js";
 import { type ExecutionHeader, HeddleError, isThenable } from "../kernel/index.js";
-import { unknownExecution } from "./intake.js";
 import type { ResumeRequest } from "./messages.js";
+import { unknownExecution } from "./refusals.js";
 
 /** "query" is every look at an execution, "resume" an answer to a gate and a verdict on a step in doubt. */
 export type ExecutionAction = "start" | "query" | "resume" | "cancel" | "send";

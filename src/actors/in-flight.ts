@@ -9,7 +9,15 @@ import {
   type Outcome,
   type Principal,
 } from "../effects/index.js";
-import type { ExecutableTask, OpenStep, RetryPolicy, TaskKind, UsageReport, Wire } from "../kernel/index.js";
+import {
+  Abortable,
+  type ExecutableTask,
+  type OpenStep,
+  type RetryPolicy,
+  type TaskKind,
+  type UsageReport,
+  type Wire,
+} from "../kernel/index.js";
 
 /** Who takes what an attempt has to say beside its outcome. */
 export interface AttemptSink {
@@ -19,7 +27,7 @@ export interface AttemptSink {
   readonly principal: Principal | undefined;
 }
 
-export class InFlight implements Invocation {
+export class InFlight extends Abortable implements Invocation {
   readonly executionId: string;
   readonly workflowId: string;
   /** Its own: the step goes on counting when this attempt has failed. */
@@ -33,8 +41,6 @@ export class InFlight implements Invocation {
   /** Whether its outcome was given up while it was under way: what it comes to is recorded as late. */
   isCalledOff = false;
   readonly #sink: AttemptSink;
-  #controller: AbortController | undefined;
-  #aborted: { readonly reason: unknown } | undefined;
   #isLate = false;
 
   constructor(
@@ -44,6 +50,7 @@ export class InFlight implements Invocation {
     sink: AttemptSink,
     account: CallAccount | undefined,
   ) {
+    super();
     this.executionId = executionId;
     this.workflowId = workflowId;
     this.attempt = step.attempt;
@@ -87,14 +94,6 @@ export class InFlight implements Invocation {
     return this.#step.issue === 1 ? key : `${key}#${this.#step.issue}`;
   }
 
-  get signal(): AbortSignal {
-    if (!this.#controller) {
-      this.#controller = new AbortController();
-      if (this.#aborted) this.#controller.abort(this.#aborted.reason);
-    }
-    return this.#controller.signal;
-  }
-
   // A function of its own, because handlers hand `ctx.emit` on detached.
   get emit(): (name: string, payload: unknown) => void {
     return (name, payload) => this.#sink.emitFrom(this, name, payload);
@@ -105,10 +104,6 @@ export class InFlight implements Invocation {
       this.account ??= new CallAccount();
       this.account.report(usage);
     };
-  }
-
-  get isAborted(): boolean {
-    return this.#aborted !== undefined;
   }
 
   /** Once: an effect that its time limit and a cancel both gave up comes to one outcome. */
@@ -130,9 +125,8 @@ export class InFlight implements Invocation {
     this.abort(reason);
   }
 
-  abort(reason: unknown): void {
+  override abort(reason: unknown): void {
     this.account?.drop();
-    this.#aborted = { reason };
-    this.#controller?.abort(reason);
+    super.abort(reason);
   }
 }

@@ -20,6 +20,7 @@ export type { Reply, ResumeRequest, Verdict } from "./messages.js";
 export { Observer, type ObserverHooks, type Written } from "./observer.js";
 export type { PartitionLoad } from "./partition.js";
 export type { Command, PartitionDoor, PartitionHost } from "./partition-host.js";
+export { closedError, unknownExecution } from "./refusals.js";
 export {
   type CloseOptions,
   DEFAULT_MAX_RESIDENT,

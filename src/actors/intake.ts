@@ -24,6 +24,7 @@ import { Actor, type ActorHost, endedError } from "./actor.js";
 import type { Admission } from "./admission.js";
 import type { FlowRegistry } from "./flow-registry.js";
 import { type Message, type Reply, type ResumeRequest, rejectMessage } from "./messages.js";
+import { unknownExecution } from "./refusals.js";
 import type { Timers } from "./timers.js";
 
 export interface StartRequest {
@@ -278,7 +279,7 @@ export class Intake {
       // An execution begun in this very pass is not in the log yet; whoever sends to it right away means that one.
       const hot = this.#host.find(executionId);
       for (const message of waiting) {
-        if (hot) this.#hand(hot, message);
+        if (hot) hot.post(message);
         else if (header instanceof HeddleError) rejectMessage(message, header);
         else if (header && isTakenIn(header, message)) this.#deliver(header, message);
         else this.#answerAbsent(executionId, header, message);
@@ -356,10 +357,6 @@ export class Intake {
       );
       this.#host.admit(actor);
     }
-    this.#hand(actor, message);
-  }
-
-  #hand(actor: Actor, message: Message): void {
     actor.post(message);
   }
 }
@@ -367,10 +364,4 @@ export class Intake {
 /** Late outcomes are recorded after the end too, but nothing is recorded of what is set aside. */
 function isTakenIn({ status }: ExecutionHeader, { kind }: Message): boolean {
   return kind === "late" ? status !== "setAside" : !isTerminal(status);
-}
-
-export function unknownExecution(executionId: string): HeddleError {
-  return new HeddleError("EXECUTION_UNKNOWN", `There is no execution ${executionId} in this log.`, {
-    details: { executionId },
-  });
 }

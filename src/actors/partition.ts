@@ -40,10 +40,11 @@ import type { Caution, Footprints } from "./caution.js";
 import { explainClosedGate } from "./closed-gate.js";
 import type { FlowRegistry } from "./flow-registry.js";
 import type { InFlight } from "./in-flight.js";
-import { Intake, type IntakeHost, type StartRequest, unknownExecution } from "./intake.js";
+import { Intake, type IntakeHost, type StartRequest } from "./intake.js";
 import type { Message, Reply, ResumeRequest } from "./messages.js";
 import type { Observer } from "./observer.js";
 import { quiet } from "./quiet.js";
+import { closedError, unknownExecution } from "./refusals.js";
 import { Residency } from "./residency.js";
 import type { StateReader } from "./state-reader.js";
 import { Timers } from "./timers.js";
@@ -762,13 +763,6 @@ function settleGuarded(actor: Actor, now: number): boolean {
     actor.setAsideBy(error);
     return actor.hasMail;
   }
-}
-
-function closedError(): HeddleError {
-  return new HeddleError(
-    "RUNTIME_CLOSED",
-    "The runtime was closed; its executions go on when the directory is opened again.",
-  );
 }
 
 function describe(error: unknown): string {

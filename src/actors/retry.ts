@@ -1,7 +1,7 @@
 // Retry: whether a failed attempt is repeated, and when. Pure; what it says is recorded before anything waits.
 
 import type { Outcome } from "../effects/index.js";
-import { backoffDelay, type OpenStep } from "../kernel/index.js";
+import { BACKOFF, backoffDelay, type OpenStep } from "../kernel/index.js";
 
 type Failed = Extract<Outcome, { kind: "failed" }>;
 
@@ -17,9 +17,9 @@ export function retryDelay(
   if (retryInMs !== undefined) return retryInMs;
   const {
     maxAttempts = 1,
-    baseDelayMs = 200,
-    factor = 2,
-    maxDelayMs = 30_000,
+    baseDelayMs = BACKOFF.baseDelayMs,
+    factor = BACKOFF.factor,
+    maxDelayMs = BACKOFF.maxDelayMs,
     jitter = false,
   } = task.retry ?? {};
   const failed = failures + 1;

@@ -14,6 +14,7 @@ import {
   checkClaimCheckConfig,
   type EffectMiddleware,
   type EffectRuntime,
+  isAuthorizer,
   KillSwitch,
 } from "../effects/index.js";
 import {
@@ -371,7 +372,7 @@ function checkAuthorizer(
   value: { readonly authorize?: unknown } | undefined,
   which: string,
 ): void {
-  if (value === undefined || typeof value.authorize === "function") return;
+  if (value === undefined || isAuthorizer(value)) return;
   throw invalid(`${option} must have a function authorize, ${which}.`);
 }
 

@@ -2,6 +2,7 @@ export {
   type CapabilityAuthorizer,
   type CapabilityRequest,
   type CapabilityVerdict,
+  isAuthorizer,
 } from "./authority/authorizer.js";
 export { FlowPolicies } from "./authority/flow-policies.js";
 export { GrantTable } from "./authority/grant-table.js";

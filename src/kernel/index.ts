@@ -1,4 +1,5 @@
-export { backoffDelay } from "./backoff.js";
+export { Abortable } from "./abortable.js";
+export { BACKOFF, backoffDelay, checkRetryNumbers } from "./backoff.js";
 export type { ContentSource } from "./chunks.js";
 export { afterLong, type Clock } from "./clock.js";
 export {

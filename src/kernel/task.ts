@@ -1,6 +1,7 @@
 // Tasks: what `step$`, `handler$` and `tool$` return. Plain frozen data with the functions a user gave; nothing runs here.
 
 import type { z } from "zod";
+import { checkRetryNumbers } from "./backoff.js";
 import { HeddleError } from "./errors.js";
 import type { TaskKind } from "./events.js";
 import { checkId } from "./ids.js";
@@ -141,19 +142,7 @@ export function tool$<TIn, TOut>(options: ToolOptions<TIn, TOut>): ToolDefinitio
 }
 
 function checkRetry(owner: string, retry: RetryPolicy | undefined): void {
-  for (const [field, least] of [
-    ["maxAttempts", 1],
-    ["baseDelayMs", 0],
-    ["factor", 1],
-    ["maxDelayMs", 0],
-  ] as const) {
-    const value = retry?.[field];
-    if (value === undefined || (Number.isFinite(value) && value >= least)) continue;
-    throw new HeddleError(
-      "CONFIG_INVALID",
-      `${owner}: retry.${field} must be a number of at least ${least}, not ${value}.`,
-    );
-  }
+  if (retry) checkRetryNumbers(`${owner}: retry.`, { ...retry });
 }
 
 function checkDurations(

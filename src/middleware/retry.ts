@@ -9,7 +9,7 @@
 // M3  What was lost with its thread is not repeated in place: whether it may be repeated at all is not known here.
 
 import { type EffectContext, type EffectMiddleware, RetryLater, retryHintOf } from "../effects/index.js";
-import { backoffDelay, HeddleError, hasCode, TypedFailure } from "../kernel/index.js";
+import { BACKOFF, backoffDelay, checkRetryNumbers, hasCode, TypedFailure } from "../kernel/index.js";
 
 export interface RetryEvent {
   readonly executionId: string;
@@ -42,17 +42,14 @@ export interface RetryMiddlewareOptions {
 
 /** @throws CONFIG_INVALID for a number out of its range */
 export function retryMiddleware(options: RetryMiddlewareOptions = {}): EffectMiddleware {
-  const { maxRetries = 3, baseDelayMs = 200, factor = 2, maxDelayMs = 30_000, jitter = true } = options;
-  for (const [option, value, least] of [
-    ["maxRetries", maxRetries, 0],
-    ["baseDelayMs", baseDelayMs, 0],
-    ["factor", factor, 1],
-    ["maxDelayMs", maxDelayMs, 0],
-  ] as const) {
-    if (Number.isFinite(value) && value >= least) continue;
-    const message = `retryMiddleware: ${option} must be a number of at least ${least}, not ${value}.`;
-    throw new HeddleError("CONFIG_INVALID", message, { details: { option } });
-  }
+  const {
+    maxRetries = 3,
+    baseDelayMs = BACKOFF.baseDelayMs,
+    factor = BACKOFF.factor,
+    maxDelayMs = BACKOFF.maxDelayMs,
+    jitter = true,
+  } = options;
+  checkRetryNumbers("retryMiddleware: ", { ...options });
   const backoff = { baseDelayMs, factor, maxDelayMs, jitter };
   return async (ctx, _input, next) => {
     for (let failures = (ctx.failures ?? 0) + 1; ; failures++) {

@@ -25,6 +25,10 @@ export interface CapabilityAuthorizer {
   authorize(request: CapabilityRequest): CapabilityVerdict | Promise<CapabilityVerdict>;
 }
 
+export function isAuthorizer(value: unknown): value is CapabilityAuthorizer {
+  return typeof (value as { authorize?: unknown } | null | undefined)?.authorize === "function";
+}
+
 /** Whether a grant covers this call; see `Grant` for its forms. */
 export function covers(grant: Grant, effectId: string, resource: string | undefined): boolean {
   const names = resource === undefined ? [effectId] : [effectId, `${effectId}:${resource}`];

@@ -10,7 +10,7 @@
 // R4  When threads end again and again, it is found out at which execution, and the others go on without it (deaths.ts).
 
 import { setTimeout as delay } from "node:timers/promises";
-import type { Reply } from "../../actors/index.js";
+import { closedError, type Reply } from "../../actors/index.js";
 import { afterLong, type Clock, HeddleError } from "../../kernel/index.js";
 import { type Packet, packetBytes } from "../packets/index.js";
 import type { PoolInspection, TuneOptions } from "../pool/index.js";
@@ -291,11 +291,4 @@ export class PartitionThread {
       });
     });
   }
-}
-
-function closedError(): HeddleError {
-  return new HeddleError(
-    "RUNTIME_CLOSED",
-    "The runtime was closed; its executions go on when the directory is opened again.",
-  );
 }

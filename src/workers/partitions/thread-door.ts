@@ -1,7 +1,14 @@
 // ThreadDoor: a partition of another thread as the runtime sees it. Changes go to the thread; states are read here, from
 // the log they are in.
 
-import type { Awaited, Command, PartitionDoor, StartRequest, StateReader } from "../../actors/index.js";
+import {
+  type Awaited,
+  type Command,
+  type PartitionDoor,
+  type StartRequest,
+  type StateReader,
+  unknownExecution,
+} from "../../actors/index.js";
 import {
   contained,
   Deferred,
@@ -94,11 +101,7 @@ export class ThreadDoor implements PartitionDoor {
   async #stateAt(executionId: string, sequence: number): Promise<ExecutionState> {
     const [header] = await this.#reads.lookup([executionId]);
     if (header instanceof HeddleError) throw header;
-    if (!header) {
-      throw new HeddleError("EXECUTION_UNKNOWN", `There is no execution ${executionId} in this log.`, {
-        details: { executionId },
-      });
-    }
+    if (!header) throw unknownExecution(executionId);
     return this.#states.read(this.#reads, header, sequence);
   }
 }

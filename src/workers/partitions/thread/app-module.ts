@@ -3,7 +3,6 @@
 
 import { flowsOf } from "../../../actors/index.js";
 import {
-  type CapabilityAuthorizer,
   type ClaimCheckConfig,
   type ClaimCheckStore,
   checkClaimCheckConfig,
@@ -11,6 +10,7 @@ import {
   type EffectMiddleware,
   EffectRuntime,
   FlowPolicies,
+  isAuthorizer,
   Redactor,
   type RingParts,
   ring,
@@ -90,10 +90,6 @@ export async function loadAppModule(url: string, { store, now, budgeting }: Thre
     throw module.refused(`exports registerEffects, which throws: ${String(error)}`, error);
   }
   return { flows, effects, claimCheck, redactor };
-}
-
-function isAuthorizer(value: unknown): value is CapabilityAuthorizer {
-  return typeof (value as { authorize?: unknown } | null)?.authorize === "function";
 }
 
 function hasResolver(value: unknown): value is { readonly resolver: SecretResolver } {

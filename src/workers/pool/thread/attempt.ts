@@ -2,6 +2,7 @@
 // when they are asked for.
 
 import type { EffectContext, Principal } from "../../../effects/index.js";
+import { Abortable } from "../../../kernel/abortable.js";
 import { fromWire } from "../../../kernel/codec/index.js";
 import type { TaskKind, UsageReport } from "../../../kernel/index.js";
 import type { CallMessage } from "../protocol.js";
@@ -12,7 +13,7 @@ export interface EmitSink {
   meterFrom(attempt: Attempt, usage: UsageReport): void;
 }
 
-export class Attempt implements EffectContext {
+export class Attempt extends Abortable implements EffectContext {
   readonly id: number;
   readonly effectId: string;
   readonly executionId: string;
@@ -25,10 +26,9 @@ export class Attempt implements EffectContext {
   readonly principal: Principal | undefined;
   readonly startedAt: number;
   readonly #sink: EmitSink;
-  #controller: AbortController | undefined;
-  #aborted: { readonly reason: unknown } | undefined;
 
   constructor(message: CallMessage, startedAt: number, sink: EmitSink) {
+    super();
     this.id = message[1];
     this.effectId = message[2];
     this.executionId = message[4];
@@ -43,14 +43,6 @@ export class Attempt implements EffectContext {
     this.#sink = sink;
   }
 
-  get signal(): AbortSignal {
-    if (!this.#controller) {
-      this.#controller = new AbortController();
-      if (this.#aborted) this.#controller.abort(this.#aborted.reason);
-    }
-    return this.#controller.signal;
-  }
-
   // A function of its own, because effects hand `ctx.emit` on detached.
   get emit(): EffectContext["emit"] {
     return (eventType, payload) => this.#sink.emitFrom(this, eventType, payload);
@@ -58,10 +50,5 @@ export class Attempt implements EffectContext {
 
   get meter(): EffectContext["meter"] {
     return (usage) => this.#sink.meterFrom(this, usage);
-  }
-
-  abort(reason: unknown): void {
-    this.#aborted = { reason };
-    this.#controller?.abort(reason);
   }
 }
