@@ -6,23 +6,20 @@ import { fnv1a } from "./ids.js";
 /** Where nothing else is said. */
 export const BACKOFF = { baseDelayMs: 200, factor: 2, maxDelayMs: 30_000 } as const;
 
-const LEAST: Readonly<Record<string, number>> = {
-  maxAttempts: 1,
-  maxRetries: 0,
-  baseDelayMs: 0,
-  factor: 1,
-  maxDelayMs: 0,
-};
+/** Whatever is not here begins at 0. */
+const LEAST: Readonly<Record<string, number>> = { maxAttempts: 1, factor: 1 };
 
 /** Refuses numbers of a retry that are out of their range. `owner` is what stands before a field in the complaint. */
-export function checkRetryNumbers(owner: string, numbers: Readonly<Record<string, unknown>>): void {
-  for (const [field, least] of Object.entries(LEAST)) {
-    const value = numbers[field];
-    if (value === undefined || (typeof value === "number" && Number.isFinite(value) && value >= least))
-      continue;
+export function checkRetryNumbers(
+  owner: string,
+  numbers: Readonly<Record<string, number | undefined>>,
+): void {
+  for (const [field, value] of Object.entries(numbers)) {
+    const least = LEAST[field] ?? 0;
+    if (value === undefined || (Number.isFinite(value) && value >= least)) continue;
     throw new HeddleError(
       "CONFIG_INVALID",
-      `${owner}${field} must be a number of at least ${least}, not ${String(value)}.`,
+      `${owner}${field} must be a number of at least ${least}, not ${value}.`,
       { details: { option: field } },
     );
   }

@@ -142,7 +142,9 @@ export function tool$<TIn, TOut>(options: ToolOptions<TIn, TOut>): ToolDefinitio
 }
 
 function checkRetry(owner: string, retry: RetryPolicy | undefined): void {
-  if (retry) checkRetryNumbers(`${owner}: retry.`, { ...retry });
+  if (!retry) return;
+  const { maxAttempts, baseDelayMs, factor, maxDelayMs } = retry;
+  checkRetryNumbers(`${owner}: retry.`, { maxAttempts, baseDelayMs, factor, maxDelayMs });
 }
 
 function checkDurations(

@@ -49,7 +49,7 @@ export function retryMiddleware(options: RetryMiddlewareOptions = {}): EffectMid
     maxDelayMs = BACKOFF.maxDelayMs,
     jitter = true,
   } = options;
-  checkRetryNumbers("retryMiddleware: ", { ...options });
+  checkRetryNumbers("retryMiddleware: ", { maxRetries, baseDelayMs, factor, maxDelayMs });
   const backoff = { baseDelayMs, factor, maxDelayMs, jitter };
   return async (ctx, _input, next) => {
     for (let failures = (ctx.failures ?? 0) + 1; ; failures++) {

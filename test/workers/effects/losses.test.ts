@@ -9,7 +9,7 @@ import { expect, it } from "vitest";
 import { temporaryDirectory, within } from "../partitions/world.js";
 import { flowOf, type Mark, openApp, outsideCount, tally, typesOf } from "./world.js";
 
-const LOSSES = Number(process.env["HEDDLE_EFFECT_LOSSES"] ?? 150);
+const LOSSES = Number(process.env["HEDDLE_EFFECT_LOSSES"] ?? 100);
 const LIMIT_MS = 30_000 + LOSSES * 300;
 const THREADS = 2;
 const POOL = {

@@ -140,7 +140,7 @@ describe("C-EFF-01: a step takes its worker down", () => {
     expect(await pool.stats()).toMatchObject({ lostThreads: 1, reruns: 1 });
   });
 
-  const LOSSES = Number(process.env["HEDDLE_LOSSES"] ?? 300);
+  const LOSSES = Number(process.env["HEDDLE_LOSSES"] ?? 100);
 
   // Long form: HEDDLE_LOSSES=10000 npx vitest run test/workers/pool/losses.test.ts
   it(`comes back to size after ${LOSSES} losses beside as many healthy calls on two threads`, {
