@@ -37,6 +37,7 @@ import {
   type Vault,
 } from "../kernel/index.js";
 import { ChangedContext } from "./changed-context.js";
+import { OFFLOAD_LIMITS } from "./claim-check/encoding.js";
 import { type ClaimCheckEnvelope, isClaimCheck } from "./claim-check/envelope.js";
 import { discardStreams, StreamResult } from "./claim-check/stream-result.js";
 import { envelopeRefused, nobodyTakes } from "./claim-check/unrecorded.js";
@@ -149,7 +150,7 @@ export class InlineExecutor implements EffectExecutor {
     const emit: EffectContext["emit"] = (eventType, payload) =>
       context.emit(eventType, secrecy.shown(payload, this.#limits));
     const isPrivate = (result: unknown): boolean =>
-      isMarked || (!(result instanceof StreamResult) && secrecy.isIn(result, this.#limits));
+      isMarked || (!(result instanceof StreamResult) && secrecy.isIn(result, OFFLOAD_LIMITS));
     return new ChangedContext(context, { emit, isPrivate });
   }
 

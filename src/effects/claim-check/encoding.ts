@@ -7,6 +7,7 @@ import {
   toWire,
   unpackRecord,
   VALUE_DEPTH_MAX,
+  type ValueLimits,
   type Wire,
 } from "../../kernel/codec/index.js";
 import type { ClaimCheckCodec } from "./envelope.js";
@@ -16,15 +17,15 @@ export interface Encoded {
   readonly codec: ClaimCheckCodec | undefined;
 }
 
-/** Of what is not bytes: a text of V8 ends a little beyond. */
-const ENCODED_BYTES_MAX = 480 * 1024 * 1024;
+/** Of what may be put away: a text of V8 ends a little beyond. */
+export const OFFLOAD_LIMITS: ValueLimits = { bytesMax: 480 * 1024 * 1024, depthMax: VALUE_DEPTH_MAX };
 
 /** Undefined for what cannot be recorded in any form: that is for the log to refuse. */
 export function encodeValue(value: unknown): Encoded | undefined {
   if (isBytes(value)) return { bytes: value, codec: Buffer.isBuffer(value) ? "bytes" : "uint8array" };
   let wire: Wire;
   try {
-    wire = toWire(value, { bytesMax: ENCODED_BYTES_MAX, depthMax: VALUE_DEPTH_MAX });
+    wire = toWire(value, OFFLOAD_LIMITS);
   } catch {
     return undefined;
   }

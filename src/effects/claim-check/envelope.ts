@@ -25,6 +25,8 @@ export interface ClaimCheckEnvelope {
 
 export function isClaimCheck(value: unknown): value is ClaimCheckEnvelope {
   if (typeof value !== "object" || value === null) return false;
-  const { __loomClaimCheck: mark, ref, size } = value as { readonly [key: string]: unknown };
-  return mark === true && typeof ref === "string" && typeof size === "number";
+  const { __loomClaimCheck: mark } = value as { readonly __loomClaimCheck?: unknown };
+  if (mark !== true) return false; // the result of nearly every step
+  const { ref, size } = value as { readonly ref?: unknown; readonly size?: unknown };
+  return typeof ref === "string" && typeof size === "number";
 }

@@ -10,11 +10,12 @@
 // D4  An effect one of whose secrets cannot be resolved does not run.
 
 import { types } from "node:util";
-import { failureToWire, fromWire, toWire, VALUE_LIMITS, type Wire } from "../../kernel/codec/index.js";
+import { failureToWire, fromWire, toWire, type Wire } from "../../kernel/codec/index.js";
 import { HeddleError } from "../../kernel/errors.js";
 import { secretName } from "../../kernel/secrets/secret-ref.js";
 import { SecretTexts } from "../../kernel/secrets/secret-texts.js";
 import { ChangedContext } from "../changed-context.js";
+import { OFFLOAD_LIMITS } from "../claim-check/encoding.js";
 import type { EffectContext, EffectMiddleware } from "../effect.js";
 import type { RingGuard } from "../layer.js";
 import { keepRetryHint } from "../retry-hint.js";
@@ -124,7 +125,7 @@ function shown(value: unknown, texts: SecretTexts): unknown {
   if (texts.isEmpty || value === undefined) return value;
   let wire: Wire;
   try {
-    wire = toWire(value, VALUE_LIMITS);
+    wire = toWire(value, OFFLOAD_LIMITS);
   } catch {
     return value; // nor will anybody else be able to record it
   }

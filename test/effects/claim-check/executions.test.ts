@@ -11,6 +11,8 @@ import {
   type LoomApp,
   resolveClaimCheck,
   resolveClaimCheckBytes,
+  secretRef,
+  sensitive,
   step$,
   streamResult,
   sweepUnpinnedContent,
@@ -332,5 +334,79 @@ describe("execution.claimCheck", () => {
       code: "CONFIG_INVALID",
       details: { option: "storage.contentStore" },
     });
+  });
+});
+
+describe("C-EFF-05: what cannot be put away either", () => {
+  const locked = (): ReadableStream => {
+    const stream = new Blob(["x"]).stream();
+    stream.getReader();
+    return stream;
+  };
+
+  it.each<[what: string, result: () => unknown, path: string]>([
+    ["a function", () => ({ rows: [1, { cb() {} }], text: "x".repeat(20_000) }), "value.rows[1].cb"],
+    ["a locked stream", locked, "value"],
+    ["a symbol in a large list", () => [...rows, Symbol("s")], `value[${rows.length}]`],
+  ])("%s fails its step with the path, and its sibling goes on", async (_what, result, path) => {
+    const beside = flow("beside", async (ctx) =>
+      ctx.parallel([
+        () => ctx.execute({ id: "odd" }, null).catch((error: unknown) => error),
+        () => ctx.execute({ id: "read" }, null),
+      ]),
+    );
+    const app = openApp({
+      flows: [beside],
+      execution: {
+        registerEffects: (runtime) => {
+          effects(runtime);
+          runtime.register("odd", new ToolEffect(result));
+        },
+        claimCheck: { toolIds: ["odd", "read"] },
+      },
+    });
+    const handle = await app.runtime.start(beside, null);
+    const [failure, sibling] = (await within(handle.result(), "both")) as readonly unknown[];
+    expect(failure).toMatchObject({ code: "VALUE_NOT_RECORDABLE", details: { path } });
+    expect(isClaimCheck(sibling)).toBe(true);
+  });
+});
+
+describe("a secret in a result that is too large for the log", () => {
+  const padding = "x".repeat(17 * 1024 * 1024);
+
+  it("that was resolved for the effect is not put away with it", async () => {
+    const leaks = flow("leaks", async (ctx) => ctx.execute({ id: "call" }, { key: secretRef("stripe") }));
+    const app = openApp({
+      flows: [leaks],
+      security: { secrets: { resolver: () => "sk_live_123456" } },
+      execution: {
+        registerEffects: (runtime) =>
+          runtime.register("call", new ToolEffect(({ key }: { key: string }) => ({ padding, key }))),
+        claimCheck: { toolIds: ["call"] },
+      },
+    });
+    const handle = await app.runtime.start(leaks, null);
+    const envelope = await within(handle.result(), "the envelope");
+    expect(isClaimCheck(envelope)).toBe(true);
+    const bytes = await resolveClaimCheckBytes(app.stores.contentStore, envelope);
+    expect(bytes?.length).toBeGreaterThan(padding.length);
+    expect(Buffer.from(bytes ?? []).includes("sk_live")).toBe(false);
+  });
+
+  it("does not stand in the way of results without one, where values are sealed", async () => {
+    const plain = flow("plain", async (ctx, input) => ctx.execute({ id: "call" }, input), {
+      inputSchema: sensitive(z.string()),
+    });
+    const app = openApp({
+      flows: [plain],
+      security: { secrets: { sealingKey: Buffer.alloc(32, 7) } },
+      execution: {
+        registerEffects: (runtime) => runtime.register("call", new ToolEffect(() => ({ padding }))),
+        claimCheck: { toolIds: ["call"] },
+      },
+    });
+    const handle = await app.runtime.start(plain, "a secret of the customer");
+    expect(isClaimCheck(await within(handle.result(), "the envelope"))).toBe(true);
   });
 });
