@@ -197,7 +197,7 @@ export function checkConfig(config: unknown): asserts config is LoomConfig {
   }
   const { flows, flowModules, surfaces, security, observability, durability, execution } =
     config as LoomConfig;
-  checkSecurity(security, execution);
+  checkSecurity(config as LoomConfig);
   checkSecrets(security?.secrets);
   checkList(
     "security.policies",
@@ -249,7 +249,7 @@ export function checkConfig(config: unknown): asserts config is LoomConfig {
   checkWorkers(config as LoomConfig);
 }
 
-function checkSecurity(security: SecurityConfig | undefined, execution: ExecutionConfig | undefined): void {
+function checkSecurity({ security, execution, workers }: LoomConfig): void {
   const { authorizer, executionAuthorizer, resumeAuthenticator, onExecutionDenied, strict } = security ?? {};
   checkAuthorizer("security.authorizer", authorizer, "as a GrantTable has");
   checkAuthorizer("security.executionAuthorizer", executionAuthorizer, "which is told what is to be done");
@@ -262,7 +262,8 @@ function checkSecurity(security: SecurityConfig | undefined, execution: Executio
   if (strict !== undefined && typeof strict !== "boolean") throw invalid("security.strict is true or false.");
   if (!strict) return;
   const missing = [
-    ...(authorizer ? [] : ["security.authorizer"]),
+    // With partition threads it is the module's to export, which they see to.
+    ...(authorizer || readThreadOptions(workers) ? [] : ["security.authorizer"]),
     ...(killSwitch ? [] : ["security.killSwitch"]),
     ...(execution?.envelope?.budgets?.length ? [] : ["execution.envelope.budgets"]),
   ];
@@ -278,13 +279,11 @@ function checkWorkers({ workers, storage, execution, security }: LoomConfig): vo
   if (!threads) return;
   if (storage?.kind !== "lmdb")
     throw invalidWorkers("actors", "needs a log that threads share: storage has to be lmdbStorage({ dir })");
-  for (const option of ["authorizer", "policies", "killSwitch"] as const) {
+  for (const option of ["authorizer", "policies"] as const) {
     if (security?.[option] === undefined) continue;
     throw new HeddleError(
       "CONFIG_INVALID",
-      option === "killSwitch"
-        ? "security.killSwitch does not reach into partition threads: leave it out, or leave workers.actors out."
-        : `security.${option} does not go with workers.actors: effects run in those threads. Export ${option} from the module that workers.app names (${threads.app}).`,
+      `security.${option} does not go with workers.actors: effects run in those threads. Export ${option} from the module that workers.app names (${threads.app}).`,
       { details: { option: `security.${option}` } },
     );
   }

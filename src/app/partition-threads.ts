@@ -40,6 +40,8 @@ export function partitionThreads(
       maxResident,
       admission: { admission, maxInFlight, maxWaitingBytes },
       ledger,
+      killSwitch: security?.killSwitch,
+      strict: security?.strict ?? false,
       effects: workers?.effects,
     });
 }

@@ -1,5 +1,8 @@
 // KillSwitch: stops effects, those of everybody, of one tenant, or of one flow, until it is released. Executions are not
 // ended: their steps fail, and a flow may catch that, or be started again.
+//
+// Owns       what is stopped, in this thread.
+// Leaves     other threads to whoever follows it: they have switches of their own, which are set to what this one has.
 
 import { HeddleError } from "../kernel/index.js";
 import { tenantOf } from "./effect.js";
@@ -18,14 +21,38 @@ export interface KillRecord {
 
 export class KillSwitch {
   readonly #stopped = new Map<string, KillRecord>();
+  readonly #followers = new Set<(records: readonly KillRecord[]) => Promise<unknown>>();
 
-  /** Stops effects of the scope from now on; those under way go on. */
-  engage(scope: KillScope, reason: string): void {
+  /**
+   * Stops effects of the scope, in this thread from now on and in all others when the promise resolves; until then they may let
+   * some through. Those under way go on.
+   */
+  engage(scope: KillScope, reason: string): Promise<void> {
     this.#stopped.set(nameOf(scope), { scope, reason });
+    return this.#spread();
   }
 
-  release(scope: KillScope): void {
+  release(scope: KillScope): Promise<void> {
     this.#stopped.delete(nameOf(scope));
+    return this.#spread();
+  }
+
+  /** Sets it to exactly these. */
+  replace(records: readonly KillRecord[]): Promise<void> {
+    this.#stopped.clear();
+    for (const record of records) this.#stopped.set(nameOf(record.scope), record);
+    return this.#spread();
+  }
+
+  /** Tells the follower of every change; a change is complete when all of them are done with it. Returns the way to stop that. */
+  follow(follower: (records: readonly KillRecord[]) => Promise<unknown>): () => void {
+    this.#followers.add(follower);
+    return () => void this.#followers.delete(follower);
+  }
+
+  async #spread(): Promise<void> {
+    const records = this.list();
+    await Promise.all([...this.#followers].map((follower) => follower(records)));
   }
 
   /** Everything that is stopped. */

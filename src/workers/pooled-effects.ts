@@ -158,7 +158,7 @@ class PooledEffect implements RemoteEffect {
   async #call(
     input: unknown,
     ctx: EffectContext,
-    { timeoutMs, mayRepeat, release, conceal }: RemoteTerms,
+    { timeoutMs, mayRepeat, release, conceal, late }: RemoteTerms,
     lossesLeft: number,
   ): Promise<unknown> {
     const { pool } = this.#home;
@@ -184,10 +184,16 @@ class PooledEffect implements RemoteEffect {
       timeoutMs,
       mayRepeat,
       conceal,
+      late,
     });
     if (result instanceof StreamResult && mayRepeat && lossesLeft > 0)
       result.again = () =>
-        this.#call(input, ctx, { timeoutMs, mayRepeat, ...(conceal && { conceal }) }, lossesLeft - 1); // F4
+        this.#call(
+          input,
+          ctx,
+          { timeoutMs, mayRepeat, ...(conceal && { conceal }), ...(late && { late }) },
+          lossesLeft - 1,
+        ); // F4
     return result;
   }
 }

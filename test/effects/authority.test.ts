@@ -213,7 +213,7 @@ describe("a kill switch", () => {
     ["another flow", { kind: "flow", flowId: "g" }, false],
   ] as const)("stops effects of %s", async (_what, scope, stops) => {
     const killSwitch = new KillSwitch();
-    killSwitch.engage(scope, "the bill");
+    void killSwitch.engage(scope, "the bill");
     const { state, seen } = await guarded({ killSwitch }, { principal: { tenant: "acme" } });
     if (stops) expect(state.error).toMatchObject({ code: "EFFECT_STOPPED" });
     else expect(state.status).toBe("completed");
@@ -222,9 +222,9 @@ describe("a kill switch", () => {
 
   it("lets effects run again once it is released, and lists what is stopped", async () => {
     const killSwitch = new KillSwitch();
-    killSwitch.engage({ kind: "system" }, "drill");
+    void killSwitch.engage({ kind: "system" }, "drill");
     expect(killSwitch.list()).toEqual([{ scope: { kind: "system" }, reason: "drill" }]);
-    killSwitch.release({ kind: "system" });
+    void killSwitch.release({ kind: "system" });
     expect((await guarded({ killSwitch })).state.status).toBe("completed");
   });
 });

@@ -84,7 +84,7 @@ async function play(refusing: readonly Refusing[]) {
           new ToolEffect((_input, ctx) => {
             if (note("effect", ctx)) throw new Error("of the effect");
             if (ctx.stepId === "first" && refusing.includes("killSwitch"))
-              killSwitch.engage({ kind: "system" }, "drill");
+              void killSwitch.engage({ kind: "system" }, "drill");
             return "done";
           }),
         ),

@@ -193,7 +193,7 @@ describe("retryMiddleware without options", () => {
 describe("what an effect fails with", () => {
   const refusing = (parts: Parameters<typeof ring>[0]): ProcessOptions => ({ middleware: ring(parts) });
   const stopped = new KillSwitch();
-  stopped.engage({ kind: "system" }, "drill");
+  void stopped.engage({ kind: "system" }, "drill");
   const twice: EffectMiddleware = async (_ctx, _input, next) => {
     await next();
     return next();
@@ -377,7 +377,7 @@ describe("what survives a kill, on LMDB", () => {
     const first = fresh();
     await act(never, { world, ...first.options });
     await world.when(() => world.ran("act") === 1);
-    first.killSwitch.engage({ kind: "system" }, "drill");
+    void first.killSwitch.engage({ kind: "system" }, "drill");
     expect(first.calls()).toBe(1);
     const second = fresh();
     const f = flow("f", (ctx) => ctx.execute({ id: "act" }, { n: 1 }));

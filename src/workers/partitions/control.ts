@@ -1,5 +1,6 @@
 // What a partition thread answers through Comlink.
 
+import type { KillRecord } from "../../effects/index.js";
 import type { Answer } from "../control-line.js";
 import type { PoolInspection, TuneOptions } from "../pool/index.js";
 import type { ThreadFigures } from "./stats.js";
@@ -20,6 +21,8 @@ export interface PartitionControl {
   /** Opens and recovers the thread's partitions. */
   open(): Promise<Answer<null>>;
   stats(): Promise<Answer<ThreadFigures>>;
+  /** Sets its kill switch. */
+  stop(records: readonly KillRecord[]): Promise<Answer<null>>;
   /** What its pool runs. */
   inspect(): Promise<Answer<PoolInspection>>;
   /** New limits of its pool. */

@@ -11,6 +11,7 @@
 
 import { setTimeout as delay } from "node:timers/promises";
 import { closedError, type Reply } from "../../actors/index.js";
+import type { KillRecord } from "../../effects/index.js";
 import { afterLong, type Clock, HeddleError } from "../../kernel/index.js";
 import { type Packet, packetBytes } from "../packets/index.js";
 import type { PoolInspection, TuneOptions } from "../pool/index.js";
@@ -49,6 +50,8 @@ export interface ThreadOwner {
   /** Its partitions are open no more, or will not be. */
   ended(thread: PartitionThread): void;
   warn(message: string): void;
+  /** What the app's kill switch stops. */
+  stopped(): readonly KillRecord[];
 }
 
 type Phase =
@@ -97,6 +100,8 @@ export class PartitionThread {
     const life = this.#begin();
     try {
       this.#owner.check(await this.#describe(life));
+      const stopped = this.#owner.stopped();
+      if (stopped.length > 0) await life.control.ask((thread) => thread.stop(stopped)); // before anything goes on
       await life.control.ask((thread) => thread.open());
       const tuned = this.#tuned;
       if (tuned) await life.control.ask((thread) => thread.tune(tuned));
@@ -178,6 +183,12 @@ export class PartitionThread {
   async tune(limits: TuneOptions): Promise<void> {
     this.#tuned = { ...this.#tuned, ...limits };
     if (this.#phase.kind === "open") await this.#phase.life.control.ask((thread) => thread.tune(limits));
+  }
+
+  /** Sets the thread's kill switch. One that ends meanwhile is told when it is started again. */
+  async stop(records: readonly KillRecord[]): Promise<void> {
+    if (this.#phase.kind !== "opening" && this.#phase.kind !== "open") return;
+    await this.#phase.life.control.ask((thread) => thread.stop(records)).catch(() => {});
   }
 
   get counts(): Requests["counts"] {

@@ -27,6 +27,10 @@ export interface ThreadSettings {
   readonly admission: AdmissionOptions;
   /** `execution.envelope.budgets`; undefined: nothing is counted. */
   readonly budgets: readonly Budget[] | undefined;
+  /** Whether the app has a kill switch, which this thread's is set to. */
+  readonly hasKillSwitch: boolean;
+  /** `security.strict` */
+  readonly strict: boolean;
   /** What the deaths of earlier threads have taught. */
   readonly caution: {
     readonly footprints: SharedArrayBuffer | undefined;

@@ -16,7 +16,7 @@ import {
   type PartitionHost,
   StateReader,
 } from "../../actors/index.js";
-import type { Ledger } from "../../effects/index.js";
+import type { KillRecord, KillSwitch, Ledger } from "../../effects/index.js";
 import {
   type Clock,
   type Following,
@@ -58,6 +58,9 @@ export interface ThreadPartitionsOptions {
   readonly admission: AdmissionOptions;
   /** `execution.envelope`, and what it has counted. */
   readonly ledger: Ledger | undefined;
+  readonly killSwitch: KillSwitch | undefined;
+  /** Whether the module has to export an authorizer. */
+  readonly strict: boolean;
   readonly effects: EffectPoolOptions | undefined;
 }
 
@@ -65,6 +68,7 @@ export class ThreadPartitions implements PartitionHost, ThreadOwner {
   readonly #options: ThreadPartitionsOptions;
   readonly #following: Following;
   readonly #followed = new Set<string>();
+  readonly #unfollow: (() => void) | undefined;
   readonly #budgets: BudgetDesk | undefined;
   #threads: readonly PartitionThread[] = [];
   #opening: Promise<unknown> | undefined;
@@ -74,6 +78,9 @@ export class ThreadPartitions implements PartitionHost, ThreadOwner {
 
   constructor(options: ThreadPartitionsOptions) {
     this.#options = options;
+    this.#unfollow = options.killSwitch?.follow((records) =>
+      Promise.all(this.#threads.map((thread) => thread.stop(records))),
+    );
     this.#budgets = options.ledger && new BudgetDesk(options.ledger, options.eventStore.partitions);
     this.#following = options.eventStore.follow({
       begin: (executionId) => {
@@ -117,6 +124,7 @@ export class ThreadPartitions implements PartitionHost, ThreadOwner {
 
   async close(deadlineMs: number): Promise<void> {
     this.#isClosed = true;
+    this.#unfollow?.();
     await Promise.all(this.#threads.map((thread) => thread.close(deadlineMs)));
     await this.#opening;
   }
@@ -185,6 +193,10 @@ export class ThreadPartitions implements PartitionHost, ThreadOwner {
     for (const number of thread.numbers) this.#following.ownerEnded(number);
   }
 
+  stopped(): readonly KillRecord[] {
+    return this.#options.killSwitch?.list() ?? [];
+  }
+
   warn(message: string): void {
     this.#options.observer.warn(message);
   }
@@ -222,7 +234,7 @@ export class ThreadPartitions implements PartitionHost, ThreadOwner {
 
   #plans(): ThreadPlan[] {
     const { threads, eventStore, storage, limits, snapshotEvery, maxResident, hooks } = this.#options;
-    const { admission, ledger, effects, sealingKeys } = this.#options;
+    const { admission, ledger, killSwitch, strict, effects, sealingKeys } = this.#options;
     const { count, app, entry, resourceLimits, loadTimeoutMs } = threads;
     return Array.from({ length: count }, (_, thread) => {
       const numbers = Array.from({ length: eventStore.partitions }, (_, number) => number).filter(
@@ -239,6 +251,8 @@ export class ThreadPartitions implements PartitionHost, ThreadOwner {
         maxResident,
         admission: shareOfAdmission(admission, count),
         budgets: ledger?.budgets,
+        hasKillSwitch: killSwitch !== undefined,
+        strict,
         hooks,
         effects: effects && shareOfPool(effects, count),
       };

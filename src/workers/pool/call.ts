@@ -24,6 +24,8 @@ export interface PoolCall extends Omit<EffectContext, "signal" | "emit" | "meter
   readonly onStart?: (() => void) | undefined;
   /** What may be seen of the failure of its thread, which calls beside it may be told of. */
   readonly conceal?: ((failure: unknown) => unknown) | undefined;
+  /** Hears what the effect came to when it went on after its call was aborted or out of time. Undefined: it completed. */
+  readonly late?: ((failure: { readonly error: unknown } | undefined) => void) | undefined;
   /** False: once it has begun it is not run again, whoever ended its thread; it fails with EFFECT_WORKER_LOST. Default true. */
   readonly mayRepeat?: boolean | undefined;
 }
@@ -66,6 +68,8 @@ export class PendingCall {
   sentAt = 0;
   /** Threads that ended under it through no fault of its own. */
   lostThreads = 0;
+  /** Why it was given up while it ran. */
+  #stopped: { readonly reason: unknown } | undefined;
   /** Whether it is to have a thread to itself, because it may be what ends threads. */
   isSuspect = false;
   /** Calls off the timer of its deadline, or of the grace after it. */
@@ -118,9 +122,32 @@ export class PendingCall {
     this.settle({ kind: "failed", error });
   }
 
+  /** Its effect is told to stop, and whoever made the call waits no longer. */
+  stop(reason: unknown): void {
+    if (!this.isSettled) this.#stopped = { reason };
+    this.fail(reason);
+  }
+
+  /** What its thread says of it when it was given up before. An effect that stopped as it was told to is not late. */
+  settleLate(outcome: PoolOutcome): void {
+    const { late } = this.request;
+    if (!late || !this.#stopped || outcome.kind === "streaming") return;
+    if (outcome.kind === "completed") late(undefined);
+    else if (!isSameFailure(outcome.error, this.#stopped.reason)) late({ error: outcome.error });
+  }
+
   /** The thread is done with it, one way or the other. */
   stopTimer(): void {
     this.cancelTimer?.();
     this.cancelTimer = undefined;
   }
+}
+
+/** Whether it is the same failure, one of the two having been in another thread. */
+function isSameFailure(failure: unknown, other: unknown): boolean {
+  const [one, two] = [failure, other] as [
+    Partial<Error & { code: unknown }>?,
+    Partial<Error & { code: unknown }>?,
+  ];
+  return one?.message !== undefined && one.message === two?.message && one.code === two.code;
 }

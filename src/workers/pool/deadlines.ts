@@ -39,7 +39,7 @@ export class Deadlines {
     call.stopTimer();
     call.cancelTimer = afterLong(this.#clock, timeoutMs, () => {
       const error = timedOutError(call.request, timeoutMs);
-      call.fail(error);
+      call.stop(error);
       lane.cancel(call, error); // D2
       call.cancelTimer = afterLong(this.#clock, this.#graceMs, () => this.#kill(lane)); // D3
     });

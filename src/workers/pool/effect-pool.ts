@@ -355,7 +355,7 @@ export class EffectPool {
   }
 
   #cancel(call: PendingCall, reason: unknown): void {
-    call.fail(reason);
+    call.stop(reason);
     if (this.#waiting.remove(call) || call.seat?.takeBack(call)) this.#over(call);
     else call.seat?.cancel(call, reason);
   }
@@ -404,7 +404,8 @@ export class EffectPool {
     this.#failures = 0;
     this.#meters.noteCall(waitMs, runMs);
     call.stopTimer();
-    call.settle(outcome);
+    if (call.isSettled) contain(() => call.settleLate(outcome));
+    else call.settle(outcome);
     this.#left();
   }
 

@@ -171,5 +171,37 @@ describe.each([
     expect(await within(handle.waitForCompletion(), "the end")).toMatchObject({ status: "cancelled" });
     await until(() => marks().length === 2, "it hears");
     expect(marks()[1]).toMatchObject({ what: "aborted:CANCELLED", attempt: 1 });
+    await app.close();
+    expect(await typesOf(openApp({ actors }), "x"), "it did as it was told").not.toContain("OUTCOME_LATE");
+  });
+
+  it.each([
+    ["completes", {}, { kind: "completed" }],
+    ["fails", { fails: true }, { kind: "failed", error: { name: "RangeError", message: "in vain" } }],
+  ])("C-SUS-06: that ignores its cancel and %s is late, and runs no more", async (_how, input, late) => {
+    const { file, marks } = outsideCount();
+    const app = open();
+    const options = { retry: soon };
+    const handle = await start(app, { toolId: "deaf", input: { file, ...input }, options });
+    await until(() => marks().length === 1, "it has begun");
+    await app.runtime.cancel("x", "not wanted");
+    expect(await within(handle.waitForCompletion(), "the end")).toMatchObject({ status: "cancelled" });
+    await until(async () => (await typesOf(app, "x")).includes("OUTCOME_LATE"), "it is late");
+    expect((await typesOf(app, "x")).slice(-2)).toEqual(["EXECUTION_CANCELLED", "OUTCOME_LATE"]);
+    const { status, frames } = await app.runtime.loadState("x");
+    expect([status, frames["step"]?.status]).toEqual(["cancelled", "cancelled"]);
+    expect(frames["step"]?.late).toMatchObject([{ attempt: 1, ...late }]);
+    expect(marks()).toHaveLength(1);
+  });
+
+  it("out of time it is late, and in doubt when it may not run twice", async () => {
+    const { file } = outsideCount();
+    const app = open();
+    const options = { timeoutMs: 30, idempotent: false, retry: soon };
+    const handle = await start(app, { toolId: "deaf", input: { file }, options });
+    const state = await within(handle.waitForSuspend(), "it parks");
+    expect(state.frames["step"]).toMatchObject({ status: "inDoubt", attempts: 1 });
+    await until(async () => (await typesOf(app, "x")).includes("OUTCOME_LATE"), "it is late");
+    expect((await app.runtime.loadState("x")).frames["step"]?.late).toMatchObject([{ kind: "completed" }]);
   });
 });

@@ -68,9 +68,9 @@ export async function errorOf(promise: Promise<unknown>): Promise<Error & { read
 }
 
 /** Resolves once `is` holds; asked after each turn of the event loop. */
-export async function until(is: () => boolean, what: string): Promise<void> {
+export async function until(is: () => boolean | Promise<boolean>, what: string): Promise<void> {
   const deadline = performance.now() + 15_000;
-  while (!is()) {
+  while (!(await is())) {
     if (performance.now() > deadline) throw new Error(`Never: ${what}`);
     await new Promise((resolve) => setImmediate(resolve));
   }

@@ -41,11 +41,15 @@ export interface ThreadParts {
   /** Asked for when an effect puts something away. */
   readonly store: () => ClaimCheckStore;
   readonly now: () => number;
+  readonly killSwitch: RingParts["killSwitch"];
   readonly budgeting: RingParts["budgeting"];
+  /** Whether an authorizer is asked for (`security.strict`). */
+  readonly isStrict: boolean;
 }
 
 /** Throws CONFIG_INVALID, naming `workers.app`. */
-export async function loadAppModule(url: string, { store, now, budgeting }: ThreadParts): Promise<AppModule> {
+export async function loadAppModule(url: string, parts: ThreadParts): Promise<AppModule> {
+  const { store, now, killSwitch, budgeting, isStrict } = parts;
   const module = new UserModule("workers.app", url);
   const exported = await module.load();
   const {
@@ -62,6 +66,8 @@ export async function loadAppModule(url: string, { store, now, budgeting }: Thre
     throw module.refused("exports effectMiddleware, which has to be a list of functions");
   if (authorizer !== undefined && !isAuthorizer(authorizer))
     throw module.refused("exports authorizer, which has to have a function authorize");
+  if (isStrict && authorizer === undefined)
+    throw module.refused("exports no authorizer, which security.strict asks for");
   if (policies !== undefined && !Array.isArray(policies))
     throw module.refused("exports policies, which has to be a list of what policy$ makes");
   if (claimCheck !== undefined)
@@ -74,6 +80,7 @@ export async function loadAppModule(url: string, { store, now, budgeting }: Thre
   const redactor = secrets && new Redactor(secrets.resolver, now);
   const effects = new EffectRuntime(
     ring({
+      killSwitch,
       authorizer,
       policies,
       flowPolicies: new FlowPolicies(flows),

@@ -9,7 +9,13 @@
 // T3  What it ends of is told to the host's hooks and callers, so the secrets of executions are taken out of it first.
 
 import { Admission, FlowRegistry, LocalPartitions, type PartitionLoad } from "../../../actors/index.js";
-import { cleanse, EffectRuntime, type Redactor } from "../../../effects/index.js";
+import {
+  cleanse,
+  EffectRuntime,
+  type KillRecord,
+  KillSwitch,
+  type Redactor,
+} from "../../../effects/index.js";
 import {
   type Clock,
   type ContentStore,
@@ -53,6 +59,7 @@ export function runPartitions(setup: ThreadSetup, surroundings: Surroundings): v
       describe: () => answer(() => thread.describe()),
       open: () => answer(() => thread.open()),
       stats: () => answer(() => thread.stats()),
+      stop: (records) => answer(() => thread.stop(records)),
       inspect: () => answer(() => thread.inspect()),
       tune: (limits) => answer(() => thread.tune(limits)),
       close: (deadlineMs) => answer(() => thread.close(deadlineMs)),
@@ -72,6 +79,7 @@ class PartitionsHere {
   readonly #admission: Admission;
   readonly #ledger: ThreadLedger | undefined;
   readonly #readLoop = watchLoop(10);
+  readonly #killSwitch: KillSwitch | undefined;
   readonly #vault: Vault;
   #redactor: Redactor | undefined;
   #effects: EffectRuntime | undefined;
@@ -86,6 +94,7 @@ class PartitionsHere {
     this.#vault = new Vault(setup.sealingKeys);
     this.#surroundings = surroundings;
     this.#admission = new Admission(admission);
+    this.#killSwitch = setup.hasKillSwitch ? new KillSwitch() : undefined;
     this.#outbox = new Outbox(packets);
     this.#outbox.left = (messages, bytes) => {
       if (messages.some(([kind]) => kind === ToHost.event)) this.#window.sent(bytes);
@@ -123,6 +132,8 @@ class PartitionsHere {
     const { flows, effects, claimCheck, redactor } = await loadAppModule(app, {
       store: () => this.#contentStore(),
       now: () => this.#surroundings.clock.now(),
+      killSwitch: this.#killSwitch,
+      isStrict: this.#setup.strict,
       budgeting: this.#ledger && { ledger: this.#ledger, now: () => this.#surroundings.clock.now() },
     });
     this.#citesContent = claimCheck !== undefined;
@@ -195,6 +206,11 @@ class PartitionsHere {
       hookBytes: this.#window.bytes,
       effects: await this.#pooled?.stats(),
     };
+  }
+
+  async stop(records: readonly KillRecord[]): Promise<null> {
+    await this.#killSwitch?.replace(records);
+    return null;
   }
 
   async inspect(): Promise<PoolInspection> {

@@ -64,4 +64,11 @@ export const effects = {
     note(input, `aborted:${ctx.signal.reason?.code}`, ctx);
     throw ctx.signal.reason;
   }),
+  /** Hears that it is to stop, and does its work all the same. */
+  deaf: new ToolEffect(async (input, ctx) => {
+    note(input, "begin", ctx);
+    await new Promise((resolve) => ctx.signal.addEventListener("abort", resolve, { once: true }));
+    if (input.fails) throw new RangeError("in vain");
+    return "done";
+  }),
 };

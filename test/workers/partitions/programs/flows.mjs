@@ -165,3 +165,28 @@ export function registerEffects(effects) {
 export const effectMiddleware = [
   async ({ toolId }, input, next) => (toolId === "shout" ? `[${await next(input)}]` : next(input)),
 ];
+
+/** Leaves a line and takes its time. */
+export const marked = flow("marked", (ctx, input) =>
+  ctx.run(
+    step("marks", async (_input, { attempt }) => {
+      mark(input, `begins ${attempt}`);
+      await delay(input.ms);
+    }),
+    0,
+  ),
+);
+/** Cleans up when it is cancelled, once somebody says so. */
+export const cleaning = flow("cleaning", async (ctx) => {
+  try {
+    await ctx.suspend({ on: "Never" });
+  } finally {
+    await ctx.shield(async (shielded) => {
+      await shielded.suspend({ on: "Clean" });
+      await shielded.run(
+        step("undo", () => "undone"),
+        0,
+      );
+    });
+  }
+});

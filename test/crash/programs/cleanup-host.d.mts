@@ -1,0 +1,3 @@
+import type { RegisteredFlow } from "heddle";
+
+export function cleanupFlow(file: string): RegisteredFlow;
