@@ -8,12 +8,12 @@
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setTimeout as delay } from "node:timers/promises";
 import { auditReceipts } from "../harness/audit.js";
-import { type Budget, duel, type Measured, type Sample } from "../harness/duel.js";
+import type { Budget, Measured, Sample } from "../harness/duel.js";
 import { load } from "../harness/load.js";
-import { openOwnProcess } from "../harness/own-process.js";
 import type { ByEffort, Question } from "../harness/question.js";
-import { type Figures, ratioOf } from "../harness/report.js";
+import type { Figures } from "../harness/report.js";
 import { freshDirectory, removeDirectory } from "../harness/scratch.js";
+import { duelApart } from "../harness/separate-duel.js";
 import { threadsSide } from "../sides/threads-side.js";
 
 const RESOLUTION_MS = 1;
@@ -44,25 +44,20 @@ export const hostDelay: readonly Question[] = [
 function ask(id: string, ours: Host, theirs: Host): Question {
   return {
     id,
-    async ask(effort) {
-      const our = openOwnProcess<Sample>({ question: id, side: "ours", effort });
-      const their = openOwnProcess<Sample>({ question: id, side: "theirs", effort });
-      try {
-        const outcome = await duel(our.sample, their.sample, "time", BUDGET[effort]);
-        return {
+    ask: (effort) =>
+      duelApart<Sample>(
+        {
           id,
           unit: "ms",
           sync: "none",
           inFlight: IN_FLIGHT,
-          rounds: outcome.rounds.length,
-          heddle: figures(ours.name, outcome.ours),
-          against: figures(theirs.name, outcome.theirs),
-          ratio: ratioOf(outcome.ratio),
-        };
-      } finally {
-        await Promise.all([our.end(), their.end()]);
-      }
-    },
+          ratio: "time",
+          budget: BUDGET,
+          names: [ours.name, theirs.name],
+          figures,
+        },
+        effort,
+      ),
     sampler: async (side, effort) => () => (side === "ours" ? ours : theirs).busy(effort),
   };
 }

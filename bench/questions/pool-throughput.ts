@@ -5,19 +5,11 @@
 // `pool/burn`     An effect that burns 5 ms, 64 in flight, on two threads beside one: how well work spreads.
 
 import { auditReceipts } from "../harness/audit.js";
-import { duel, type Measured, type Sample } from "../harness/duel.js";
 import { load } from "../harness/load.js";
-import { openOwnProcess } from "../harness/own-process.js";
-import { quantile } from "../harness/quantile.js";
 import { type ByEffort, type Question, SAMPLES_OF_MANY } from "../harness/question.js";
-import { type Figures, ratioOf } from "../harness/report.js";
+import { duelApart, type LoadSample, loadFigures } from "../harness/separate-duel.js";
 import { type CallSide, heddlePool, plainPool } from "../sides/pool-calls.js";
 import type { Work } from "../sides/pool-effects.js";
-
-interface CallSample extends Sample {
-  readonly latenciesMs: Float64Array;
-  readonly cpuUs: number;
-}
 
 interface ThroughputQuestion {
   readonly id: string;
@@ -51,39 +43,20 @@ function throughput(question: ThroughputQuestion): Question {
   const { id, inFlight, ours, theirs } = question;
   return {
     id,
-    async ask(effort) {
-      const our = openOwnProcess<CallSample>({ question: id, side: "ours", effort });
-      const their = openOwnProcess<CallSample>({ question: id, side: "theirs", effort });
-      try {
-        const outcome = await duel(
-          () => our.sample(),
-          () => their.sample(),
-          "rate",
-          SAMPLES_OF_MANY[effort],
-        );
-        const { rounds } = outcome;
-        return {
+    ask: (effort) =>
+      duelApart<LoadSample>(
+        {
           id,
           unit: "calls/s",
           sync: "none",
           inFlight,
-          rounds: rounds.length,
-          heddle: figures(
-            ours.name,
-            outcome.ours,
-            rounds.map((round) => round.ours),
-          ),
-          against: figures(
-            theirs.name,
-            outcome.theirs,
-            rounds.map((round) => round.theirs),
-          ),
-          ratio: ratioOf(outcome.ratio),
-        };
-      } finally {
-        await Promise.all([our.end(), their.end()]);
-      }
-    },
+          ratio: "rate",
+          budget: SAMPLES_OF_MANY,
+          names: [ours.name, theirs.name],
+          figures: loadFigures,
+        },
+        effort,
+      ),
     sampler: (side, effort) => callSampler(side === "ours" ? ours : theirs, question, effort),
   };
 }
@@ -92,7 +65,7 @@ async function callSampler(
   side: CallSide,
   { work, inFlight, calls }: ThroughputQuestion,
   effort: "full" | "quick",
-): Promise<() => Promise<CallSample>> {
+): Promise<() => Promise<LoadSample>> {
   const session = await side.open();
   // The parent ends this process by letting go of it.
   process.once("disconnect", () => void session.close());
@@ -104,19 +77,6 @@ async function callSampler(
       inFlight,
     });
     auditReceipts(side.name, receipts);
-    return { durationMs: elapsedMs / executions, latenciesMs, cpuUs: cpuUs / executions };
-  };
-}
-
-function figures(name: string, { throughput: rate }: Measured, samples: readonly CallSample[]): Figures {
-  const latencies = samples.map(({ latenciesMs }) => latenciesMs);
-  return {
-    name,
-    median: rate.p50,
-    errorPercent: rate.rme,
-    p50Ms: quantile(latencies, 0.5),
-    p99Ms: quantile(latencies, 0.99),
-    sharedBy: 1,
-    cpuUs: samples.reduce((sum, { cpuUs }) => sum + cpuUs, 0) / samples.length,
+    return { durationMs: elapsedMs / executions, latenciesMs, sharedBy: 1, cpuUs: cpuUs / executions };
   };
 }

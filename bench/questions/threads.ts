@@ -6,14 +6,11 @@
 // With N = 0 it is two partitions in the host's thread beside one: how much of the difference is not the threads'.
 
 import { auditReceipts } from "../harness/audit.js";
-import { duel, type Measured, type Sample } from "../harness/duel.js";
 import { holdingsOf } from "../harness/holdings.js";
 import { load } from "../harness/load.js";
-import { openOwnProcess } from "../harness/own-process.js";
-import { quantile } from "../harness/quantile.js";
 import { type ByEffort, type Question, SAMPLES_OF_MANY } from "../harness/question.js";
-import { type Figures, ratioOf } from "../harness/report.js";
 import { freshDirectory, removeDirectory } from "../harness/scratch.js";
+import { duelApart, type LoadSample, loadFigures } from "../harness/separate-duel.js";
 import { receiptOf } from "../harness/side.js";
 import type { Work } from "../sides/threads-flows.js";
 import { type ThreadsSession, type ThreadsSide, threadsSide } from "../sides/threads-side.js";
@@ -24,12 +21,6 @@ const EXECUTIONS: { readonly [W in Work]: ByEffort<number> } = {
   nothing: { full: 60_000, quick: 1_000 },
   "100us": { full: 20_000, quick: 1_000 },
 };
-
-interface ThreadsSample extends Sample {
-  readonly latenciesMs: Float64Array;
-  readonly sharedBy: number;
-  readonly cpuUs: number;
-}
 
 export const threads: readonly Question[] = (["nothing", "100us"] as const).flatMap((work) => [
   ask(0, work),
@@ -46,39 +37,25 @@ function ask(actors: number, work: Work): Question {
   const theirs = threadsSide(0, 1, work, "no threads");
   return {
     id,
-    async ask(effort) {
-      const our = openOwnProcess<ThreadsSample>({ question: id, side: "ours", effort });
-      const their = openOwnProcess<ThreadsSample>({ question: id, side: "theirs", effort });
-      try {
-        const outcome = await duel(our.sample, their.sample, "rate", SAMPLES_OF_MANY[effort]);
-        const { rounds } = outcome;
-        return {
+    ask: (effort) =>
+      duelApart<LoadSample>(
+        {
           id,
           unit: "executions/s",
           sync: "flush",
           inFlight: IN_FLIGHT,
-          rounds: rounds.length,
-          heddle: figures(
-            ours.name,
-            outcome.ours,
-            rounds.map((round) => round.ours),
-          ),
-          against: figures(
-            theirs.name,
-            outcome.theirs,
-            rounds.map((round) => round.theirs),
-          ),
-          ratio: ratioOf(outcome.ratio),
-        };
-      } finally {
-        await Promise.all([our.end(), their.end()]);
-      }
-    },
+          ratio: "rate",
+          budget: SAMPLES_OF_MANY,
+          names: [ours.name, theirs.name],
+          figures: loadFigures,
+        },
+        effort,
+      ),
     sampler: async (side, effort) => sampler(side === "ours" ? ours : theirs, EXECUTIONS[work][effort]),
   };
 }
 
-function sampler(side: ThreadsSide, executions: number): () => Promise<ThreadsSample> {
+function sampler(side: ThreadsSide, executions: number): () => Promise<LoadSample> {
   return async () => {
     const directory = freshDirectory();
     const session = await side.open(directory);
@@ -114,19 +91,4 @@ async function commitsOf(name: string, { places }: ThreadsSession, executions: n
     throw new Error(`${name} left ${headers} headers and ${records} records of ${executions} executions.`);
   }
   return sum((one) => one.commits);
-}
-
-function figures(name: string, { throughput }: Measured, samples: readonly ThreadsSample[]): Figures {
-  const latencies = samples.map(({ latenciesMs }) => latenciesMs);
-  const mean = (of: (sample: ThreadsSample) => number): number =>
-    samples.reduce((sum, sample) => sum + of(sample), 0) / samples.length;
-  return {
-    name,
-    median: throughput.p50,
-    errorPercent: throughput.rme,
-    p50Ms: quantile(latencies, 0.5),
-    p99Ms: quantile(latencies, 0.99),
-    sharedBy: mean(({ sharedBy }) => sharedBy),
-    cpuUs: mean(({ cpuUs }) => cpuUs),
-  };
 }
