@@ -94,6 +94,12 @@ describe.each(PLACES)("a secretRef of an effect %s", (_place, prefix, config) =>
     });
   });
 
+  it("does not come out with what an error says of retries, which is kept", async () => {
+    expect(await run("throttled", {})).toMatchObject({
+      error: { message: "slow down, [secret]", retryAfterMs: 1_500 },
+    });
+  });
+
   it("does not come out of a failure channel", async () => {
     expect(await run("refuses", {})).toMatchObject({
       name: "TypedFailure",

@@ -10,6 +10,7 @@ import {
   HeddleError,
   handler$,
   internal,
+  isSecretText,
   secretRef,
   sensitive,
   step$,
@@ -173,7 +174,10 @@ describe("a marked value", () => {
     const world = World.memory();
     const ask = step$({
       id: "ask",
-      inputSchema: z.object({ key: sensitive(z.unknown()), note: sensitive(z.string().optional()) }),
+      inputSchema: z.object({
+        key: sensitive(z.custom<string>(isSecretText)),
+        note: sensitive(z.string().optional()),
+      }),
       outputSchema: z.unknown(),
       handler: handler$(({ key }) => key),
     });

@@ -18,7 +18,7 @@ export interface WorkersConfig {
   actors?: number | undefined;
   /**
    * The module partition threads load: a URL, or an absolute path. Every registered flow it exports is taken, and
-   * `registerEffects`, `effectMiddleware` and `claimCheck` where it exports them.
+   * `registerEffects`, `effectMiddleware`, `claimCheck` and `secrets` where it exports them.
    */
   app?: URL | string | undefined;
   /** For hosts that bundle heddle: where `partition.worker.js` of the same version lies. */

@@ -36,6 +36,10 @@ export const effects = {
       config: { headers: { authorization: `Basic ${Buffer.from(key).toString("base64")}` } },
     });
   }),
+  throttled: new ToolEffect(({ key }) => {
+    const headers = new Headers({ "retry-after-ms": "1500", "x-key": key });
+    throw Object.assign(new Error(`slow down, ${key}`), { response: { headers } });
+  }),
   refuses: new ToolEffect(({ key }) => fail("refused", { key }), { errors: { refused: z.unknown() } }),
   /** In the same thread when somebody else takes it down, and nobody knows whether it did its work. */
   waits: new ToolEffect(() => delay(60_000), { idempotent: false }),
