@@ -31,6 +31,7 @@ describe("a budget that is none", () => {
     ["an endless limit", "budgets[0].limit", { ...budget, limit: Infinity }],
     ["a limit in words", "budgets[0].limit", { ...budget, limit: "10" }],
     ["a window of nothing", "budgets[0].perMs", { ...budget, perMs: 0 }],
+    ["a window of ages", "budgets[0].perMs", { ...budget, perMs: 1e13 }],
     ["a window in words", "budgets[0].perMs", { ...budget, perMs: "1m" }],
     ["another answer", "budgets[0].onExceeded", { ...budget, onExceeded: "warn" }],
     ["a wait without a window", "budgets[0].perMs", { ...budget, onExceeded: "throttle" }],

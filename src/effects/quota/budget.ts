@@ -18,7 +18,9 @@ export interface Budget {
   readonly meter: Meter;
   /** Of calls a whole number of at least 1, of anything else a number over 0. */
   readonly limit: number;
-  /** For each window of so many milliseconds; windows begin at multiples of it since the epoch. Default: for all time. */
+  /**
+   * For each window of so many milliseconds, 1 to 1e12; windows begin at multiples of it since the epoch. Default: for all time.
+   */
   readonly perMs?: number | undefined;
   /** Default "reject". "throttle" needs `perMs`. */
   readonly onExceeded?: OnExceeded | undefined;
@@ -27,6 +29,8 @@ export interface Budget {
 const SCOPES: readonly BudgetScope[] = ["execution", "flow", "tenant"];
 const METERS: readonly Meter[] = ["calls", "tokens", "cost", "wallMs"];
 const ANSWERS: readonly OnExceeded[] = ["reject", "throttle", "end"];
+/** Some thirty years: beyond it times can hardly be written down. */
+const WINDOW_MAX = 1e12;
 const FIELDS = ["scope", "of", "meter", "limit", "perMs", "onExceeded"];
 
 /** @throws CONFIG_INVALID, naming `option` and the place in it */
@@ -56,8 +60,8 @@ function readBudget(place: string, value: unknown): Budget {
       `${place}.limit`,
       `must be a ${meter === "calls" ? "whole number of at least 1" : "number over 0"}`,
     );
-  if (perMs !== undefined && !(Number.isFinite(perMs) && perMs >= 1))
-    throw invalid(`${place}.perMs`, "must be a number of milliseconds of at least 1");
+  if (perMs !== undefined && !(typeof perMs === "number" && perMs >= 1 && perMs <= WINDOW_MAX))
+    throw invalid(`${place}.perMs`, `must be a number of milliseconds from 1 to ${WINDOW_MAX}`);
   if (onExceeded === "throttle" && perMs === undefined)
     throw invalid(`${place}.perMs`, "is missing: an attempt that is throttled waits for the next window");
   return Object.freeze({ ...budget, onExceeded });

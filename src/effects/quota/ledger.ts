@@ -40,7 +40,7 @@ export interface BudgetLedger {
    * `usage`. 0 for what nobody has used.
    */
   used(query: BudgetQuery): number;
-  /** Every flow and tenant that a budget holds for and that has used anything. */
+  /** Each budget of flows and tenants, for each of those that has used anything or was about to. */
   list(): readonly BudgetStanding[];
 }
 

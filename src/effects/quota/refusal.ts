@@ -33,13 +33,16 @@ export class QuotaRefused extends Error {
   }
 }
 
+/** What a Date can say. */
+const LAST_MOMENT = 8.64e15;
+
 /** @param stepId the step whose attempt was refused or cut off */
 export function quotaError(stepId: string, exceeded: Exceeded & Partial<Refusal>): HeddleError {
   const { scope, meter, limit, used, perMs, opensAt } = exceeded;
   const per = perMs === undefined ? "" : ` per ${perMs} ms`;
   const until =
-    opensAt === undefined
-      ? "It opens by itself never again"
+    opensAt === undefined || opensAt > LAST_MOMENT
+      ? "It never has room again by itself"
       : `It has room again at ${new Date(opensAt).toISOString()}`;
   const message = `Step ${stepId} did not run: of the ${limit} ${UNITS[meter]}${per} that the ${scope} may use, ${used} are used. ${until}; raise it in execution.envelope.budgets.`;
   return new HeddleError("QUOTA_EXCEEDED", message, {
