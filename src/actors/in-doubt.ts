@@ -6,7 +6,7 @@ import {
   fromWire,
   HeddleError,
   type OpenStep,
-  parseWith,
+  parseOutput,
   type Secrecy,
   toWire,
   type ValueLimits,
@@ -50,7 +50,7 @@ export function outcomeOfVerdict(
   switch (verdict.kind) {
     case "outcome": {
       const value = fromWire(verdict.output);
-      const parsed = parseWith(task.outputSchema, value, "OUTPUT_INVALID", "result of step", task.id);
+      const parsed = parseOutput(task, value);
       return { type: "STEP_COMPLETED", stepId, output: secrecy.wireOf(parsed, task.outputSchema, limits) };
     }
     case "fail": {

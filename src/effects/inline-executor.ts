@@ -27,8 +27,8 @@ import {
   issuesOf,
   isThenable,
   NO_VAULT,
+  parseOutput,
   parseSync,
-  parseWith,
   type Secrecy,
   secrecyOf,
   TypedFailure,
@@ -185,9 +185,7 @@ export class InlineExecutor implements EffectExecutor {
     invocation.account?.end(this.#clock.now());
     try {
       if (value instanceof StreamResult) throw nobodyTakes(value, task.id);
-      const output = isClaimCheck(value)
-        ? parsedEnvelope(task, value)
-        : parseWith(task.outputSchema, value, "OUTPUT_INVALID", "result of step", task.id);
+      const output = isClaimCheck(value) ? parsedEnvelope(task, value) : parseOutput(task, value);
       return { kind: "completed", output: secrecy.wireOf(output, task.outputSchema, this.#limits) };
     } catch (error) {
       discardStreams(value); // X4

@@ -79,7 +79,7 @@ export type { Meter, MeterRow, Totals } from "./meter.js";
 export { type Grant, type PolicyDefinition, policy$ } from "./policy.js";
 export type { OutcomeEvent } from "./recording.js";
 export { checkEventName, checkUsage } from "./request.js";
-export { describeIssues, issuesOf, parseSync, parseWith, type Schema } from "./schema.js";
+export { describeIssues, issuesOf, parseOutput, parseSync, parseWith, type Schema } from "./schema.js";
 export {
   hasMarks,
   hidePayload,

@@ -35,6 +35,14 @@ export function parseWith(
   });
 }
 
+/** What a step came to, as its schema has it. */
+export function parseOutput(
+  { id, outputSchema }: { readonly id: string; readonly outputSchema?: z.ZodType },
+  value: unknown,
+): unknown {
+  return parseWith(outputSchema, value, "OUTPUT_INVALID", "result of step", id);
+}
+
 /** `safeParse`, with a word for schemas that can only be parsed asynchronously. */
 export function parseSync(
   schema: z.ZodType,

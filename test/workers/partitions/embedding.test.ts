@@ -64,21 +64,27 @@ describe("C-EMB-01: the process of a host with partition threads", () => {
 });
 
 describe("C-EMB-02: reopening, and several apps", () => {
-  it("works a hundred times on one directory, and leaves nothing open", async () => {
-    const dir = temporaryDirectory();
-    const openFiles = (): number => readdirSync("/proc/self/fd").length;
-    let before = 0;
-    for (let i = 0; i < 100; i++) {
-      const app = openApp({ dir, partitions: 1, workers: { actors: 1 } });
-      const handle = await app.runtime.start(flowOf("echo"), i, { executionId: `x${i}` });
-      expect(await handle.result()).toBe(i);
-      if (i > 0) expect((await app.stores.eventStore.read(`x${i - 1}`)).length).toBe(4);
-      await app.close();
-      if (i === 10 && process.platform === "linux") before = openFiles();
-    }
-    if (process.platform === "linux") expect(openFiles()).toBeLessThanOrEqual(before + 5);
-    expect(process.getActiveResourcesInfo().filter((name) => /Worker|MessagePort/.test(name))).toEqual([]);
-  }, 120_000);
+  // Long form: HEDDLE_OPENINGS=100 npx vitest run test/workers/partitions/embedding.test.ts
+  const OPENINGS = Number(process.env["HEDDLE_OPENINGS"] ?? 25);
+  it(
+    `works ${OPENINGS} times on one directory, and leaves nothing open`,
+    async () => {
+      const dir = temporaryDirectory();
+      const openFiles = (): number => readdirSync("/proc/self/fd").length;
+      let before = 0;
+      for (let i = 0; i < OPENINGS; i++) {
+        const app = openApp({ dir, partitions: 1, workers: { actors: 1 } });
+        const handle = await app.runtime.start(flowOf("echo"), i, { executionId: `x${i}` });
+        expect(await handle.result()).toBe(i);
+        if (i > 0) expect((await app.stores.eventStore.read(`x${i - 1}`)).length).toBe(4);
+        await app.close();
+        if (i === 10 && process.platform === "linux") before = openFiles();
+      }
+      if (process.platform === "linux") expect(openFiles()).toBeLessThanOrEqual(before + 5);
+      expect(process.getActiveResourcesInfo().filter((name) => /Worker|MessagePort/.test(name))).toEqual([]);
+    },
+    30_000 + OPENINGS * 2_000,
+  );
 
   it("keeps two apps on two directories apart", async () => {
     const [one, two] = [openApp(), openApp()];
