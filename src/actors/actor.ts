@@ -39,7 +39,6 @@ import {
   fromWire,
   HeddleError,
   isTerminal,
-  isThenable,
   LeanMap,
   type LogRecord,
   type OpenStep,
@@ -57,6 +56,7 @@ import {
 } from "../kernel/index.js";
 import { Answers } from "./answers.js";
 import { deadlineCancel, stepDeadlineError } from "./deadline.js";
+import { askDecider } from "./decision.js";
 import { type ClosedResume, Draft } from "./draft.js";
 import { checkResumePayload, chooseGate, gateSchema } from "./gate.js";
 import { notInDoubt, outcomeOfVerdict } from "./in-doubt.js";
@@ -685,35 +685,13 @@ export class Actor implements FlowRunHost, AttemptSink {
   /** Asks a decider. It has no effect on the world, so nothing need be durable first; its answer is a message. */
   consult(decisionId: string, decider: Decider, options: DecideOptions): void {
     const run = this.#run;
-    const secrecy = this.#secrecy;
-    const answer = (event: EventOf<"DECISION_RECORDED" | "DECISION_FAILED">): void => {
-      if (this.#run !== run) return; // the run was dropped; a replay asks again
-      this.post({ kind: "decided", event });
-    };
-    const decided = (choice: unknown): void => {
-      try {
-        const { limits } = this.#host;
-        const rationale = secrecy.wireOf(options.rationale, undefined, limits);
-        answer({
-          type: "DECISION_RECORDED",
-          decisionId,
-          choice: secrecy.wireOf(choice, undefined, limits),
-          source: options.source,
-          rationale,
-        });
-      } catch (error) {
-        failed(error);
-      }
-    };
-    const failed = (error: unknown): void =>
-      answer({ type: "DECISION_FAILED", decisionId, error: secrecy.failure(error) });
-    try {
-      const choice = decider({ executionId: this.id, decisionId });
-      if (isThenable(choice)) Promise.resolve(choice).then(decided, failed);
-      else decided(choice);
-    } catch (error) {
-      failed(error);
-    }
+    const { limits } = this.#host;
+    askDecider(
+      { executionId: this.id, decisionId, decider, options, secrecy: this.#secrecy, limits },
+      (event) => {
+        if (this.#run === run) this.post({ kind: "decided", event }); // else it was dropped, and a replay asks again
+      },
+    );
   }
 
   /** The log is used up: what was in flight when it was written has to be seen to again. */
