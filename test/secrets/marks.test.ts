@@ -165,6 +165,20 @@ describe("marks", () => {
     expect(value).toEqual({ pin: CANARY, list: [1] });
   });
 
+  it("cost nothing where there are none: a schema is looked through once, and nothing is made for a run", () => {
+    let looks = 0;
+    const schema = z.object({
+      inner: z.lazy(() => {
+        looks += 1;
+        return z.string();
+      }),
+    });
+    for (let n = 0; n < 100; n++) expect(hasMarks(schema)).toBe(false);
+    expect(looks).toBe(1);
+    expect(secrecyOf(NO_VAULT, "a")).toBe(secrecyOf(NO_VAULT, "b"));
+    expect(NO_VAULT.opener("a")).toBe(NO_VAULT.opener("b"));
+  });
+
   it("of something that is no zod schema are refused, with what to do", () => {
     for (const mark of [sensitive, internal])
       expect(() => mark("text" as never)).toThrow(expect.objectContaining({ code: "CONFIG_INVALID" }));
