@@ -27,7 +27,7 @@ import {
 import { invalidWorkers, readThreadOptions } from "../workers/index.js";
 import type { WorkersConfig } from "../workers/partitions/options.js";
 import { type EnvelopeConfig, readEnvelope } from "./envelope.js";
-import { checkSecrets, type SecretsConfig } from "./secrets.js";
+import { checkSealingKey, checkSecrets, type SealingKey, type SecretsConfig } from "./secrets.js";
 import type { StorageConfig } from "./storage.js";
 
 /** A surface by its id. */
@@ -52,8 +52,13 @@ export interface SecurityConfig {
   resumeAuthenticator?: ResumeAuthenticator | undefined;
   /** Refuses a configuration without `authorizer`, `killSwitch` and budgets (`execution.envelope`). Default false. */
   strict?: boolean | undefined;
-  /** What keeps credentials and marked values out of everything readable (docs/secrets.md). */
+  /** Looks up credentials in the thread of the effect, so that they are written nowhere (docs/secrets.md). */
   secrets?: SecretsConfig | undefined;
+  /**
+   * Seals what schemas mark as `sensitive` or `internal`, and whom executions act for. A key is needed as long as executions that
+   * used it are to go on.
+   */
+  sealingKey?: SealingKey | undefined;
 }
 
 export interface ObservabilityConfig {
@@ -126,6 +131,7 @@ const GROUPS: Readonly<
       "policies",
       "killSwitch",
       "secrets",
+      "sealingKey",
       "executionAuthorizer",
       "onExecutionDenied",
       "resumeAuthenticator",
@@ -199,6 +205,7 @@ export function checkConfig(config: unknown): asserts config is LoomConfig {
     config as LoomConfig;
   checkSecurity(config as LoomConfig);
   checkSecrets(security?.secrets);
+  checkSealingKey(security?.sealingKey);
   checkList(
     "security.policies",
     security?.policies,
@@ -279,19 +286,12 @@ function checkWorkers({ workers, storage, execution, security }: LoomConfig): vo
   if (!threads) return;
   if (storage?.kind !== "lmdb")
     throw invalidWorkers("actors", "needs a log that threads share: storage has to be lmdbStorage({ dir })");
-  for (const option of ["authorizer", "policies"] as const) {
+  for (const option of ["authorizer", "policies", "secrets"] as const) {
     if (security?.[option] === undefined) continue;
     throw new HeddleError(
       "CONFIG_INVALID",
       `security.${option} does not go with workers.actors: effects run in those threads. Export ${option} from the module that workers.app names (${threads.app}).`,
       { details: { option: `security.${option}` } },
-    );
-  }
-  if (security?.secrets?.resolver) {
-    throw new HeddleError(
-      "CONFIG_INVALID",
-      `security.secrets.resolver does not go with workers.actors: a function cannot cross threads. Export secrets = { resolver } from the module that workers.app names (${threads.app}); sealingKey stays here.`,
-      { details: { option: "security.secrets.resolver" } },
     );
   }
   for (const option of ["registerEffects", "effectMiddleware", "claimCheck", "now"] as const) {

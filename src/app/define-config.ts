@@ -62,7 +62,7 @@ export function defineConfig(config: LoomConfig): LoomApp {
     citesContent: claimCheck !== undefined,
   });
   const allFlows = [...flows, ...flowModules.flatMap(flowsOf)];
-  const { authorizer, policies, killSwitch, secrets } = security;
+  const { authorizer, policies, killSwitch, secrets, sealingKey } = security;
   const envelope = openEnvelope(execution.envelope, now);
   const budgeting = envelope && { ledger: envelope.ledger, now };
   const flowPolicies = new FlowPolicies(allFlows);
@@ -92,7 +92,7 @@ export function defineConfig(config: LoomConfig): LoomApp {
     validateInput: execution.validateInput,
     maxResident: execution.maxResident,
     maxValueBytes: execution.maxValueBytes,
-    vault: vaultOf(secrets),
+    vault: vaultOf(sealingKey),
     admission,
     ledger: envelope?.ledger,
     executionAuthorizer: security.executionAuthorizer,

@@ -35,7 +35,7 @@ export function partitionThreads(
       },
       clock: systemClock(),
       limits: { ...VALUE_LIMITS, bytesMax: maxValueBytes },
-      sealingKeys: sealingKeysOf(security?.secrets),
+      sealingKeys: sealingKeysOf(security?.sealingKey),
       snapshotEvery: durability.snapshotEvery,
       maxResident,
       admission: { admission, maxInFlight, maxWaitingBytes },

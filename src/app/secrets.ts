@@ -1,46 +1,45 @@
-// Secrets: what `security.secrets` says, checked, and what is made of it.
+// Secrets: what `security.secrets` and `security.sealingKey` say, checked, and what is made of it.
 
 import { Redactor, type SecretResolver } from "../effects/index.js";
 import { HeddleError, KEY_BYTES, ONLY_KEY, type SealingKeyRing, Vault } from "../kernel/index.js";
 
 export interface SecretsConfig {
   /** Looks up what `secretRef(name)` stands for, right before each attempt of an effect in this thread. */
-  resolver?: SecretResolver | undefined;
-  /**
-   * Seals what schemas mark as `sensitive` or `internal`, and whom executions act for: 32 random bytes, or a ring of such keys of
-   * which new values get the current one. A key is needed as long as executions that used it are to go on.
-   */
-  sealingKey?: Uint8Array | SealingKeyRing | undefined;
+  resolver: SecretResolver;
 }
 
-const OPTIONS = ["resolver", "sealingKey"];
+/** 32 random bytes, or a ring of such keys of which new values get the current one. */
+export type SealingKey = Uint8Array | SealingKeyRing;
 
 /** @throws CONFIG_INVALID, naming the option */
 export function checkSecrets(secrets: unknown): void {
   if (secrets === undefined) return;
   if (typeof secrets !== "object" || secrets === null)
-    throw invalid("", "must be an object: { resolver, sealingKey }");
-  const unknown = Object.keys(secrets).find((option) => !OPTIONS.includes(option));
-  if (unknown !== undefined) throw invalid(`.${unknown}`, `is no option. There are: ${OPTIONS.join(", ")}`);
-  const { resolver, sealingKey } = secrets as SecretsConfig;
-  if (resolver !== undefined && typeof resolver !== "function")
-    throw invalid(".resolver", "must be a function: (name, ctx) => secret");
+    throw invalid("secrets", "must be an object: { resolver }");
+  const unknown = Object.keys(secrets).find((option) => option !== "resolver");
+  if (unknown !== undefined) throw invalid(`secrets.${unknown}`, "is no option. There is: resolver");
+  if (typeof (secrets as Partial<SecretsConfig>).resolver !== "function")
+    throw invalid("secrets.resolver", "must be a function: (name, ctx) => secret");
+}
+
+/** @throws CONFIG_INVALID, naming the option */
+export function checkSealingKey(sealingKey: SealingKey | undefined): void {
   if (sealingKey !== undefined) checkRing(readRing(sealingKey));
 }
 
-export function vaultOf(secrets: SecretsConfig | undefined): Vault {
-  return new Vault(sealingKeysOf(secrets));
+export function vaultOf(sealingKey: SealingKey | undefined): Vault {
+  return new Vault(sealingKeysOf(sealingKey));
 }
 
-export function sealingKeysOf(secrets: SecretsConfig | undefined): SealingKeyRing | undefined {
-  return secrets?.sealingKey === undefined ? undefined : readRing(secrets.sealingKey);
+export function sealingKeysOf(sealingKey: SealingKey | undefined): SealingKeyRing | undefined {
+  return sealingKey === undefined ? undefined : readRing(sealingKey);
 }
 
 export function redactorOf(secrets: SecretsConfig | undefined, now: () => number): Redactor | undefined {
-  return secrets?.resolver && new Redactor(secrets.resolver, now);
+  return secrets && new Redactor(secrets.resolver, now);
 }
 
-function readRing(sealingKey: Uint8Array | SealingKeyRing): SealingKeyRing {
+function readRing(sealingKey: SealingKey): SealingKeyRing {
   return sealingKey instanceof Uint8Array
     ? { current: ONLY_KEY, keys: { [ONLY_KEY]: sealingKey } }
     : sealingKey;
@@ -49,23 +48,23 @@ function readRing(sealingKey: Uint8Array | SealingKeyRing): SealingKeyRing {
 function checkRing(ring: Partial<SealingKeyRing> | null): void {
   const { current, keys } = ring ?? {};
   if (typeof keys !== "object" || keys === null)
-    throw invalid(".sealingKey", `must be ${KEY_BYTES} random bytes, or { current, keys: { id: bytes } }`);
+    throw invalid("sealingKey", `must be ${KEY_BYTES} random bytes, or { current, keys: { id: bytes } }`);
   for (const [id, key] of Object.entries(keys)) {
-    if (id === "") throw invalid(".sealingKey", "has a key without an id");
+    if (id === "") throw invalid("sealingKey", "has a key without an id");
     if (!(key instanceof Uint8Array) || key.length !== KEY_BYTES)
       throw invalid(
-        ".sealingKey",
+        "sealingKey",
         `has a key that is not ${KEY_BYTES} bytes (${id}): make one with crypto.randomBytes(${KEY_BYTES})`,
       );
   }
   if (typeof current !== "string" || !Object.hasOwn(keys, current))
     throw invalid(
-      ".sealingKey.current",
+      "sealingKey.current",
       `must be the id of one of its keys: ${Object.keys(keys).join(", ") || "none"}`,
     );
 }
 
 function invalid(option: string, complaint: string): HeddleError {
-  const name = `security.secrets${option}`;
+  const name = `security.${option}`;
   return new HeddleError("CONFIG_INVALID", `${name} ${complaint}.`, { details: { option: name } });
 }

@@ -43,7 +43,7 @@ async function outcomeOf(result: (pin: string) => unknown, outputSchema: z.ZodTy
         effects.register("tool", new ToolEffect(({ pin }: z.infer<typeof Pin>) => result(pin))),
       claimCheck: { toolIds: ["tool"], inlineCapBytes: 1_000, onOffload: ({ toolId }) => put.push(toolId) },
     },
-    security: { secrets: { sealingKey: new Uint8Array(32).fill(1) } },
+    security: { sealingKey: new Uint8Array(32).fill(1) },
   });
   onTestFinished(() => app.close({ deadlineMs: 0 }));
   const handle = await app.runtime.start(flow, { pin: PIN }, { executionId: "x" });

@@ -131,7 +131,7 @@ describe("a thread that dies of an error with a secret in it", () => {
       const warnings: string[] = [];
       const app = open({
         ...config,
-        security: { secrets: { sealingKey } },
+        security: { sealingKey },
         observability: { onWarn: (message) => warnings.push(message) },
       });
       const { runtime } = app;
@@ -165,7 +165,7 @@ describe("a thread that dies of an error with a secret in it", () => {
       const warnings: string[] = [];
       const app = open({
         workers: { actors: 1, app: MODULE },
-        security: { secrets: { sealingKey } },
+        security: { sealingKey },
         observability: { onWarn: (message) => warnings.push(message) },
       });
       const input = { toolId: "inline.crashes", input: { key } };
@@ -211,33 +211,35 @@ describe("redactionMiddleware", () => {
   });
 });
 
+function refuses(security: object, message: RegExp): void {
+  const build = (): unknown => defineConfig({ storage: { kind: "memory" }, security, autostart: false });
+  expect(build).toThrow(
+    expect.objectContaining({ code: "CONFIG_INVALID", message: expect.stringMatching(message) as unknown }),
+  );
+}
+
 describe("security.secrets", () => {
   it.each<[string, unknown, RegExp]>([
     ["no object", "key", /security\.secrets must be an object/],
     ["an unknown option", { key: 1 }, /security\.secrets\.key is no option/],
     ["a resolver that is none", { resolver: {} }, /resolver must be a function/],
-    ["a short key", { sealingKey: new Uint8Array(16) }, /not 32 bytes.*randomBytes\(32\)/],
-    ["a key as text", { sealingKey: "k".repeat(32) }, /must be 32 random bytes/],
+  ])("%s is refused, with what to do", (_what, bad, message) => refuses({ secrets: bad }, message));
+
+  it("does not cross into partition threads, and the message says what does", () => {
+    const build = (): unknown => open({ security: { secrets }, workers: { actors: 1, app: MODULE } });
+    expect(build).toThrow(/security\.secrets.*Export secrets from the module/);
+  });
+});
+
+describe("security.sealingKey", () => {
+  it.each<[string, unknown, RegExp]>([
+    ["a short key", new Uint8Array(16), /not 32 bytes.*randomBytes\(32\)/],
+    ["a key as text", "k".repeat(32), /must be 32 random bytes/],
     [
       "a ring without its current key",
-      { sealingKey: { current: "b", keys: { a: new Uint8Array(32) } } },
+      { current: "b", keys: { a: new Uint8Array(32) } },
       /current must be the id.*a/,
     ],
-    [
-      "a ring with a bad key",
-      { sealingKey: { current: "a", keys: { a: new Uint8Array(32), b: [1] } } },
-      /\(b\)/,
-    ],
-  ])("%s is refused, with what to do", (_what, bad, message) => {
-    const build = (): unknown =>
-      defineConfig({ storage: { kind: "memory" }, security: { secrets: bad as never }, autostart: false });
-    expect(build).toThrow(
-      expect.objectContaining({ code: "CONFIG_INVALID", message: expect.stringMatching(message) as unknown }),
-    );
-  });
-
-  it("a resolver does not cross into partition threads, and the message says what does", () => {
-    const build = (): unknown => open({ security: { secrets }, workers: { actors: 1, app: MODULE } });
-    expect(build).toThrow(/Export secrets = \{ resolver \}/);
-  });
+    ["a ring with a bad key", { current: "a", keys: { a: new Uint8Array(32), b: [1] } }, /\(b\)/],
+  ])("%s is refused, with what to do", (_what, bad, message) => refuses({ sealingKey: bad }, message));
 });

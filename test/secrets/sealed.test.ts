@@ -109,7 +109,7 @@ describe("a marked value", () => {
     const refused = process.start(flow, { owner: "ann", pin: PIN });
     await expect(refused).rejects.toMatchObject({
       code: "SEALING_KEY_MISSING",
-      message: expect.stringMatching(/security\.secrets\.sealingKey .*secretRef/) as unknown,
+      message: expect.stringMatching(/security\.sealingKey .*secretRef/) as unknown,
     });
     expect(await world.until(process.runtime.list())).toEqual([]);
   });

@@ -142,7 +142,7 @@ export class Vault {
       throw new HeddleError(
         "SEALED_UNREADABLE",
         `A sealed value of execution ${executionId} does not open with the key ${keyId}: that is another key than the one it ` +
-          "was sealed with, or its record is damaged. Put the right key under this id in security.secrets.sealingKey.",
+          "was sealed with, or its record is damaged. Put the right key under this id in security.sealingKey.",
         { details: { executionId, keyId } },
       );
     }
@@ -158,7 +158,7 @@ export class Vault {
     if (!key) {
       throw new HeddleError(
         "SEALED_UNREADABLE",
-        `A value of execution ${executionId} is sealed with the key ${keyId}, which is not in security.secrets.sealingKey. Add ` +
+        `A value of execution ${executionId} is sealed with the key ${keyId}, which is not in security.sealingKey. Add ` +
           "it to the ring: keys are needed as long as executions that used them are to go on.",
         { details: { executionId, keyId } },
       );
@@ -176,7 +176,7 @@ export const NO_VAULT = new Vault();
 function refuseToOpen([, , keyId]: SealedParts): never {
   throw new HeddleError(
     "SEALED_UNREADABLE",
-    `A value is sealed with the key ${keyId}, and there is no security.secrets.sealingKey. Configure the key the execution ` +
+    `A value is sealed with the key ${keyId}, and there is no security.sealingKey. Configure the key the execution ` +
       "was started with.",
     { details: { keyId } },
   );
@@ -186,7 +186,7 @@ export function keyNeeded(): HeddleError {
   return new HeddleError(
     "SEALING_KEY_MISSING",
     "A schema marks a value as sensitive or internal, and there is no key to seal it with; nothing was written. Configure " +
-      "security.secrets.sealingKey (32 bytes), or pass a credential as secretRef(name), which needs none.",
+      "security.sealingKey (32 bytes), or pass a credential as secretRef(name), which needs none.",
   );
 }
 

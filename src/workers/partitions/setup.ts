@@ -20,7 +20,7 @@ export interface ThreadSettings {
   /** Which partitions run here. */
   readonly numbers: readonly number[];
   readonly limits: ValueLimits;
-  /** `security.secrets.sealingKey`. It crosses in memory and is written nowhere. */
+  /** `security.sealingKey`. It crosses in memory and is written nowhere. */
   readonly sealingKeys: SealingKeyRing | undefined;
   readonly snapshotEvery: number | undefined;
   readonly maxResident: number;

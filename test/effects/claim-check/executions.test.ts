@@ -400,7 +400,7 @@ describe("a secret in a result that is too large for the log", () => {
     });
     const app = openApp({
       flows: [plain],
-      security: { secrets: { sealingKey: Buffer.alloc(32, 7) } },
+      security: { sealingKey: Buffer.alloc(32, 7) },
       execution: {
         registerEffects: (runtime) => runtime.register("call", new ToolEffect(() => ({ padding }))),
         claimCheck: { toolIds: ["call"] },

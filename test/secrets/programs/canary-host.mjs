@@ -20,10 +20,8 @@ const app = defineConfig({
   storage: lmdbStorage({ dir: DIR }),
   flows: [order, breaks],
   security: {
-    secrets: {
-      ...(SEALED === "yes" && { sealingKey: new Uint8Array(32).fill(7) }),
-      ...(!inThreads && { resolver: secrets.resolver }),
-    },
+    ...(SEALED === "yes" && { sealingKey: new Uint8Array(32).fill(7) }),
+    ...(!inThreads && { secrets }),
   },
   durability: { snapshotEvery: 2 },
   observability: {
