@@ -168,6 +168,9 @@ describe("an authorizer in the ring", () => {
     expect(state.error).toMatchObject({ code: "EFFECT_DENIED" });
     expect(JSON.stringify(state.error)).not.toContain("no connection");
     expect(seen).toEqual([]);
+    const behindPolicy = await guarded({ authorizer, policies: [policy$({ id: "p", deny: ["other"] })] });
+    expect(behindPolicy.state.error).toMatchObject({ code: "EFFECT_DENIED" });
+    expect(behindPolicy.seen).toEqual([]);
   });
 
   it("obeys the policies of the flow without any authorizer", async () => {

@@ -32,7 +32,8 @@ export class PolicyAuthorizer implements CapabilityAuthorizer {
       const refusal = refusalOf(policy, request);
       if (refusal) return refusal;
     }
-    return authorizer?.authorize(request) ?? ALLOWED;
+    // An answer that is none is for the ring to read: it denies.
+    return authorizer ? authorizer.authorize(request) : ALLOWED;
   }
 }
 
