@@ -81,6 +81,22 @@ describe("the content of a partition on the disk", () => {
   });
 });
 
+describe("empty content", () => {
+  it("takes nothing of other content with it when it is deleted after a reopening", async () => {
+    const first = openStore();
+    await first.open(0);
+    const { ref: empty } = await first.content.put("");
+    await first.close();
+    const store = openStore();
+    await store.open(0);
+    const { ref } = await store.content.put("not empty");
+    expect(await store.content.delete(empty)).toBe(true);
+    expect(Buffer.from((await store.content.get(ref)) ?? []).toString()).toBe("not empty");
+    expect(await store.content.has(empty)).toBe(false);
+    await store.close();
+  });
+});
+
 describe("an upload that is cut short by SIGKILL", () => {
   it.each([1, 5, 12])(
     "after %i megabytes leaves nothing once the partition is opened again",

@@ -7,7 +7,8 @@
 //     next removes what is staged, so a kill at any point leaves nothing behind.
 // D2  A commit takes a megabyte of chunks at most: executions that commit meanwhile do not wait for all of it.
 // D3  An upload has one block of memory, which is used again when a commit is durable. (lmdb-js keeps a pointer till then.)
-// D4  Content is removed by staging its chunks, in the commit that checks that nothing pins it.
+// D4  Content is removed by staging its chunks, in the commit that checks that nothing pins it. What is empty has none, and the
+//     number of its upload may by now be that of another.
 
 import { createHash } from "node:crypto";
 import { type ContentSource, chunksOf } from "../../chunks.js";
@@ -107,10 +108,10 @@ export class PartitionContent {
       if (!row || !mayGo(row)) return;
       gone = row;
       void this.#table.remove(contentKey(hash));
-      void this.#table.put(stagedKey(row.upload), CITED);
+      if (hasChunks(row)) void this.#table.put(stagedKey(row.upload), CITED);
     });
     if (!gone) return undefined;
-    await this.#dropChunks(gone.upload);
+    if (hasChunks(gone)) await this.#dropChunks(gone.upload);
     return gone.size;
   }
 
@@ -148,6 +149,10 @@ export class PartitionContent {
   #view<T>(use: (rows: ContentRows) => T): T {
     return viewEnvironment(this.#writer.environment, () => use(this.#rows));
   }
+}
+
+function hasChunks({ size }: ContentRow): boolean {
+  return size > 0;
 }
 
 /** One upload on its way in. */
