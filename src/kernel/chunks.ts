@@ -10,8 +10,7 @@ export type ContentSource = Uint8Array | string | AsyncIterable<Uint8Array | str
 export async function* chunksOf(source: ContentSource, lend: () => Uint8Array): AsyncGenerator<Uint8Array> {
   let chunk: Uint8Array | undefined;
   let filled = 0;
-  for await (const piece of typeof source === "string" || source instanceof Uint8Array ? [source] : source) {
-    const bytes = bytesOf(piece);
+  for await (const bytes of bytesIn(source)) {
     for (let start = 0; start < bytes.length; ) {
       chunk ??= lend();
       const taken = Math.min(bytes.length - start, chunk.length - filled);
@@ -27,8 +26,29 @@ export async function* chunksOf(source: ContentSource, lend: () => Uint8Array): 
   if (chunk !== undefined) yield chunk.subarray(0, filled);
 }
 
-function bytesOf(piece: unknown): Uint8Array {
-  if (typeof piece === "string") return Buffer.from(piece);
+function bytesIn(source: ContentSource): Iterable<Uint8Array> | AsyncIterable<Uint8Array> {
+  if (typeof source === "string") return [Buffer.from(source)];
+  return source instanceof Uint8Array ? [source] : bytesOfPieces(source);
+}
+
+/** Text that was cut in the middle of a character (a surrogate pair) is whole again. */
+async function* bytesOfPieces(pieces: AsyncIterable<unknown>): AsyncGenerator<Uint8Array> {
+  let half = "";
+  for await (const piece of pieces) {
+    if (typeof piece === "string") {
+      const text = half + piece;
+      half = /[\uD800-\uDBFF]$/.test(text) ? text.slice(-1) : "";
+      yield Buffer.from(text.slice(0, text.length - half.length));
+    } else {
+      if (half !== "") yield Buffer.from(half);
+      half = "";
+      yield checkedBytes(piece);
+    }
+  }
+  if (half !== "") yield Buffer.from(half);
+}
+
+function checkedBytes(piece: unknown): Uint8Array {
   if (piece instanceof Uint8Array) return piece;
   throw new HeddleError(
     "VALUE_NOT_RECORDABLE",

@@ -105,6 +105,18 @@ function streamTests(test: Test): void {
     assert.equal(await content.has(addressOf(bytes)), false);
   });
 
+  test("keeps text as it is wherever it was cut", async ({ content }) => {
+    const text = "cut \u{1f600} in \u{1f600} half";
+    const { ref } = await content.put(piecesOfText(text, 1));
+    assert.equal(ref, addressOf(Buffer.from(text)));
+    const mixed = (async function* () {
+      yield "\ud83d";
+      yield Buffer.from("-");
+      yield "\ud83d";
+    })();
+    assert.equal((await content.put(mixed)).ref, addressOf(Buffer.from("\ufffd-\ufffd")));
+  });
+
   test("refuses a stream of objects, typed", async ({ content }) => {
     const objects = (async function* () {
       yield { row: 1 } as unknown as Uint8Array;
@@ -215,6 +227,10 @@ function patternOf(size: number): Buffer {
 
 async function* piecesOf(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
   for (let start = 0; start < bytes.length; start += size) yield bytes.subarray(start, start + size);
+}
+
+async function* piecesOfText(text: string, size: number): AsyncGenerator<string> {
+  for (let start = 0; start < text.length; start += size) yield text.slice(start, start + size);
 }
 
 function addressOf(bytes: Uint8Array): string {
