@@ -2,6 +2,7 @@
 
 import { inspect } from "node:util";
 import {
+  type ClaimCheckConfig,
   defineConfig,
   type HeddleApp,
   type HeddleConfig,
@@ -17,16 +18,17 @@ import { errorOf, temporaryDirectory, within } from "../workers/partitions/world
 import * as programs from "./programs/credentials.mjs";
 
 const MODULE = new URL("./programs/credentials.mjs", import.meta.url);
-const { uses, secrets, registerEffects } = programs as unknown as {
+const { uses, secrets, registerEffects, claimCheck } = programs as unknown as {
   readonly uses: RegisteredFlow;
   readonly secrets: NonNullable<NonNullable<HeddleConfig["security"]>["secrets"]>;
   readonly registerEffects: NonNullable<NonNullable<HeddleConfig["execution"]>["registerEffects"]>;
+  readonly claimCheck: ClaimCheckConfig;
 };
 const pool = { module: MODULE, maxThreads: 1 };
 
 const PLACES: readonly [string, string, Partial<HeddleConfig>][] = [
-  ["in the host's thread", "inline.", { security: { secrets }, execution: { registerEffects } }],
-  ["in a pool thread", "", { workers: { effects: pool } }],
+  ["in the host's thread", "inline.", { security: { secrets }, execution: { registerEffects, claimCheck } }],
+  ["in a pool thread", "", { workers: { effects: pool }, execution: { claimCheck } }],
   ["in a partition thread", "inline.", { workers: { actors: 1, app: MODULE } }],
   ["in the pool of a partition thread", "", { workers: { actors: 1, app: MODULE, effects: pool } }],
 ];
@@ -105,6 +107,18 @@ describe.each(PLACES)("a secretRef of an effect %s", (_place, prefix, config) =>
       name: "TypedFailure",
       error: { channel: "refused", payload: { key: "[secret]" } },
     });
+  });
+
+  it("does not come out with what a stream fails with or says of itself, after its effect has returned", async () => {
+    const contentType = "text/plain; k=[secret]";
+    for (const [says, result] of [
+      ["failure", { name: "RangeError", error: { message: "cut off [secret]", key: "[secret]" } }],
+      ["digest", { output: { digest: { url: "https://x/?k=[secret]" }, contentType } }],
+      ["late", { output: { digest: { key: "[secret]" }, contentType } }],
+      ["broken", { error: { code: "DIGEST_FAILED", cause: { message: "lost count of [secret]" } } }],
+      ["odd", { error: { code: "DIGEST_FAILED" } }],
+    ] as const)
+      expect(await run("streams", { says })).toMatchObject(result);
   });
 
   it("that cannot be resolved keeps the effect from running, and says nothing of what the resolver said", async () => {

@@ -91,8 +91,7 @@ class ClaimCheck {
     const { isPrivate } = ctx;
     if (!isPrivate) return this.#offload(ctx, result);
     // O6: what is to be looked at has to be here whole.
-    const value =
-      result instanceof EncodedStream ? decodeValue(await result.whole(ctx.signal), result.codec) : result;
+    const value = result instanceof EncodedStream ? await result.value(ctx.signal) : result;
     if (!isPrivate(value)) return this.#offload(ctx, value);
     if (value instanceof StreamResult) {
       value.discard();

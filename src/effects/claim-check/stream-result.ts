@@ -9,6 +9,7 @@ import {
   openSource,
   type StreamOfBytes,
   type StreamRead,
+  type StreamSource,
   watchErrors,
 } from "./stream-source.js";
 
@@ -22,18 +23,47 @@ export interface StreamResultOptions {
   readonly contentType?: string | undefined;
 }
 
+/** What becomes of the words of a stream, which come when the effect that gave it has long returned. */
+export interface StreamVeil {
+  /** Of what it fails with. */
+  readonly failure: (error: unknown) => unknown;
+  /** Of what it says of itself: its digest and its type. */
+  readonly shown: (value: unknown) => unknown;
+}
+
+const NO_VEIL: StreamVeil = { failure: (error) => error, shown: (value) => value };
+
 /** What `streamResult` gives, for the effect to return. */
 export class StreamResult {
   readonly stream: StreamOfBytes;
-  readonly contentType: string | undefined;
   /** Makes the call again whose stream was lost through no fault of its own. */
   again: (() => Promise<unknown>) | undefined;
   readonly #digest: () => unknown;
+  readonly #contentType: string | undefined;
+  #veil = NO_VEIL;
 
   constructor(stream: StreamOfBytes, { digest, contentType }: StreamResultOptions = {}) {
     this.stream = stream;
-    this.contentType = contentType;
+    this.#contentType = contentType;
     this.#digest = isFunction(digest) ? digest : () => digest;
+  }
+
+  /** A second veil goes over the first. */
+  veil({ failure, shown }: StreamVeil): void {
+    const inner = this.#veil;
+    this.#veil = {
+      failure: (error) => failure(inner.failure(error)),
+      shown: (value) => shown(inner.shown(value)),
+    };
+  }
+
+  get contentType(): string | undefined {
+    return this.#veil.shown(this.#contentType) as string | undefined;
+  }
+
+  /** What is told of an error of the stream. */
+  failure(error: unknown): unknown {
+    return this.#veil.failure(error);
   }
 
   /**
@@ -42,13 +72,19 @@ export class StreamResult {
    * @throws DIGEST_FAILED
    */
   async digest(toolId: string): Promise<unknown> {
-    let digest: unknown;
     try {
-      digest = await this.#digest();
+      return checkedDigest(this.#veil.shown(await this.#ownDigest(toolId)), toolId);
+    } catch (error) {
+      throw this.failure(error);
+    }
+  }
+
+  async #ownDigest(toolId: string): Promise<unknown> {
+    try {
+      return await this.#digest();
     } catch (error) {
       throw digestFailed(toolId, "threw", error);
     }
-    return checkedDigest(digest, toolId);
   }
 
   /** Lets the stream go: nobody is going to read it. */
@@ -100,14 +136,14 @@ function letGoWithin(result: unknown): void {
 
 /** The pieces of the stream, until the signal is aborted. It is let go of however that ends. */
 export async function* piecesOf(
-  { stream }: StreamResult,
+  result: StreamResult,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<Uint8Array | string> {
   if (signal?.aborted) {
-    discardStream(stream);
+    result.discard();
     throw signal.reason;
   }
-  const source = openSource(stream);
+  const source = opened(result);
   let stop: ((reason: unknown) => void) | undefined;
   const onAbort = (): void => stop?.(signal?.reason);
   signal?.addEventListener("abort", onAbort, { once: true });
@@ -117,7 +153,7 @@ export async function* piecesOf(
       const read = await new Promise<StreamRead>((resolve, reject) => {
         stop = reject;
         if (signal?.aborted) reject(signal.reason as Error);
-        source.read().then(resolve, reject);
+        source.read().then(resolve, (error: unknown) => reject(result.failure(error) as Error));
       });
       if (read.done) return;
       yield read.value as Uint8Array | string;
@@ -125,5 +161,13 @@ export async function* piecesOf(
   } finally {
     signal?.removeEventListener("abort", onAbort);
     source.letGo();
+  }
+}
+
+function opened(result: StreamResult): StreamSource {
+  try {
+    return openSource(result.stream);
+  } catch (error) {
+    throw result.failure(error);
   }
 }

@@ -7,6 +7,7 @@
 // D2  What an attempt gives back, fails with or emits holds none of its secrets in any of the forms SecretTexts knows, marked by
 //     a schema or not.
 // D3  References inside tainted content are not resolved: nobody vouches for whoever wrote them.
+//     A stream is not looked through; what it fails with and says of itself is.
 // D4  An effect one of whose secrets cannot be resolved does not run.
 
 import { types } from "node:util";
@@ -15,7 +16,9 @@ import { HeddleError } from "../../kernel/errors.js";
 import { secretName } from "../../kernel/secrets/secret-ref.js";
 import { SecretTexts } from "../../kernel/secrets/secret-texts.js";
 import { ChangedContext } from "../changed-context.js";
+import { EncodedStream } from "../claim-check/encoded-stream.js";
 import { OFFLOAD_LIMITS } from "../claim-check/encoding.js";
+import { StreamResult } from "../claim-check/stream-result.js";
 import type { EffectContext, EffectMiddleware } from "../effect.js";
 import type { RingGuard } from "../layer.js";
 import { keepRetryHint } from "../retry-hint.js";
@@ -54,13 +57,38 @@ export class Redactor implements RingGuard {
     try {
       const secrets = await this.#resolveAll(namesIn(input), ctx, texts);
       const emit: EffectContext["emit"] = (eventType, payload) => ctx.emit(eventType, shown(payload, texts));
-      return shown(await next(resolved(input, secrets), new ChangedContext(ctx, { emit })), texts);
-    } catch (error) {
-      throw this.#shownFailure(error, texts);
+      return await this.#covered(
+        () => next(resolved(input, secrets), new ChangedContext(ctx, { emit })),
+        ctx.signal,
+        texts,
+      );
     } finally {
       this.#inUse.delete(texts);
     }
   };
+
+  /** What the call gives or fails with, without the secrets. */
+  async #covered(call: () => Promise<unknown>, signal: AbortSignal, texts: SecretTexts): Promise<unknown> {
+    try {
+      const result = await call();
+      if (result instanceof EncodedStream && !texts.isEmpty) return shown(await result.value(signal), texts);
+      if (result instanceof StreamResult) this.#veil(result, signal, texts);
+      return shown(result, texts);
+    } catch (error) {
+      throw this.#shownFailure(error, texts);
+    }
+  }
+
+  /** What a stream has to say comes when this attempt has long gone on its way out. */
+  #veil(result: StreamResult, signal: AbortSignal, texts: SecretTexts): void {
+    if (texts.isEmpty) return;
+    const { again } = result;
+    if (again) result.again = () => this.#covered(again, signal, texts);
+    result.veil({
+      failure: (error) => this.#shownFailure(error, texts),
+      shown: (value) => shown(value, texts),
+    });
+  }
 
   /** For what was thrown where no attempt caught it. */
   cleanse(thrown: unknown): void {
@@ -122,7 +150,7 @@ export class Redactor implements RingGuard {
 
 /** What holds no secret stays the very value it was. */
 function shown(value: unknown, texts: SecretTexts): unknown {
-  if (texts.isEmpty || value === undefined) return value;
+  if (texts.isEmpty || value === undefined || value instanceof StreamResult) return value;
   let wire: Wire;
   try {
     wire = toWire(value, OFFLOAD_LIMITS);

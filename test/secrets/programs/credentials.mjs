@@ -1,7 +1,7 @@
 // What the threads of the test of references load: effects that use a credential, and are careless with it.
 
 import { setTimeout as delay } from "node:timers/promises";
-import { defineFlow, fail, flow$, isSecretText, sensitive, step$, ToolEffect } from "heddle";
+import { defineFlow, fail, flow$, isSecretText, sensitive, step$, streamResult, ToolEffect } from "heddle";
 import { z } from "zod";
 
 /** Each lookup is a new secret, as where credentials are short-lived. */
@@ -41,6 +41,23 @@ export const effects = {
     throw Object.assign(new Error(`slow down, ${key}`), { response: { headers } });
   }),
   refuses: new ToolEffect(({ key }) => fail("refused", { key }), { errors: { refused: z.unknown() } }),
+  /** Has something to say after it has returned. */
+  streams: new ToolEffect(({ key, says }) => {
+    const gives = async function* () {
+      yield "x".repeat(100_000);
+      if (says === "failure")
+        throw Object.assign(new RangeError(`cut off ${key}`), { retryable: false, key });
+    };
+    const digest = {
+      digest: { url: `https://x/?k=${key}` },
+      late: async () => ({ key }),
+      broken: () => {
+        throw new Error(`lost count of ${key}`);
+      },
+      odd: { [key]: () => key },
+    }[says];
+    return streamResult(gives(), { digest, contentType: `text/plain; k=${key}` });
+  }),
   /** In the same thread when somebody else takes it down, and nobody knows whether it did its work. */
   waits: new ToolEffect(() => delay(60_000), { idempotent: false }),
   /** Takes its thread down, with the secret in its last words. */
@@ -51,6 +68,8 @@ export const effects = {
     await delay(60_000);
   }),
 };
+
+export const claimCheck = { toolIds: [] };
 
 export const registerEffects = (runtime) => {
   for (const [id, effect] of Object.entries(effects)) runtime.register(`inline.${id}`, effect);
