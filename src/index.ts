@@ -1,5 +1,9 @@
-// The public surface of heddle, grouped as a reader meets it.
+/// <reference types="node" preserve="true" />
 
+// The public surface of heddle, by the room it comes from. Node's types are part of it (`AbortSignal`, `Buffer`, `URL`), so every
+// entry refers to them: compilers take no package's types in by themselves.
+
+// Starting executions, and reaching them
 export type {
   CallerOptions,
   CancelOptions,
@@ -113,9 +117,7 @@ export {
   taintOrigin,
   unwrapTainted,
 } from "./effects/index.js";
-// Writing flows
-// Reading the log
-// Errors
+// Writing flows, reading the log, errors
 export {
   type CheckedBranch,
   type ContentReferences,
@@ -202,6 +204,7 @@ export {
   Vault,
   type WorkflowContext,
 } from "./kernel/index.js";
+// Layers of the ring
 export {
   guardedStream,
   type RedactionMiddlewareOptions,
@@ -214,4 +217,5 @@ export {
   type StreamVerdict,
   streamTokenBudget,
 } from "./middleware/index.js";
+// Reading surfaces
 export { ProjectionRuntime } from "./surface/index.js";

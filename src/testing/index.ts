@@ -1,3 +1,5 @@
+/// <reference types="node" preserve="true" />
+
 // For those who write stores: the suites a store has to pass to stand where LMDB stands.
 
 export { type ContentStoreSuiteOptions, type ContentUnderTest, contentStoreSuite } from "./content-suite.js";

@@ -1,6 +1,17 @@
-import { existsSync, readFileSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 
 // A program that type-checks its libraries too (`skipLibCheck: false`) reads every declaration it can reach from ours.
 // Those of native packages do not compile everywhere, so none may be in reach: only zod, which users have anyway.
@@ -37,4 +48,29 @@ describe("the declarations a program can reach", () => {
     const foreign = [...externalImports(file)].filter((name) => name !== "zod" && !name.startsWith("node:"));
     expect(foreign).toEqual([]);
   });
+
+  // Newer compilers take no package's types in unless they are named, and `tsc --init` names none.
+  it("compile in a program that names no types", () => {
+    const program = mkdtempSync(join(tmpdir(), "heddle-declarations-"));
+    onTestFinished(() => rmSync(program, { recursive: true, force: true }));
+    mkdirSync(join(program, "node_modules"));
+    symlinkSync(root, join(program, "node_modules", "heddle"), "junction");
+    const names = Object.entries(exports).flatMap(([name, target]) =>
+      typeof target === "string" ? [] : [name.replace(".", "heddle")],
+    );
+    const files = names.map((name, i) => {
+      const file = join(program, `${i}.mts`);
+      writeFileSync(file, `export * as entry from "${name}";\n`);
+      return file;
+    });
+    for (const file of files) expect(complaintsOf(file)).toBe("");
+  });
 });
+
+const tsc = join(dirname(createRequire(import.meta.url).resolve("typescript/package.json")), "bin", "tsc");
+const strictly = ["--ignoreConfig", "--noEmit", "--strict", "--skipLibCheck", "false", "--types", ""];
+
+function complaintsOf(file: string): string {
+  const flags = [...strictly, "--module", "nodenext", "--target", "es2023", "--lib", "es2023"];
+  return spawnSync(process.execPath, [tsc, ...flags, file], { encoding: "utf8" }).stdout;
+}

@@ -157,7 +157,7 @@ export const effects = {
   }),
   rejectLooseLater: run(async (input) => {
     begin(input);
-    setTimeout(() => Promise.reject(new RangeError("nobody handles this")), 5);
+    setTimeout(() => void Promise.reject(new RangeError("nobody handles this")), 5);
     return never();
   }),
   reallyExit: run((input) => {
