@@ -23,8 +23,6 @@ import {
 import {
   appended,
   checkEventName,
-  type DecideOptions,
-  type Decider,
   type Entropy,
   type EventOf,
   type ExecutableTask,
@@ -52,6 +50,7 @@ import {
   toWire,
   type ValueLimits,
   type Vault,
+  type WantedDecision,
   type Wire,
 } from "../kernel/index.js";
 import { Answers } from "./answers.js";
@@ -78,6 +77,13 @@ export interface ActorHost {
   warn(message: string): void;
   /** Whether a task may run again when it is not known whether it has run. */
   mayRepeat(task: ExecutableTask): boolean;
+  /** Whether no attempt begins any more. */
+  readonly isClosing: boolean;
+  /**
+   * Whether timers that are due may still be in the index, those of this actor among them. It is then queued for the pass
+   * that takes them up.
+   */
+  waitsForTimers(actor: Actor, now: number): boolean;
   /** Its number. */
   readonly partition: number;
   /** Where budgets are configured. */
@@ -308,6 +314,7 @@ export class Actor implements FlowRunHost, AttemptSink {
       return true;
     }
     if (run?.replaying) return run.deliverRecorded(now);
+    if (run && !this.#live) return false; // it waits for its timers
     const message = this.#mailbox?.shift();
     return message !== undefined && this.#handle(message, now);
   }
@@ -325,7 +332,10 @@ export class Actor implements FlowRunHost, AttemptSink {
     }
     if (run.replaying) return true;
     if (run.phase.kind === "open") {
-      if (!this.#live) this.#enterLive(run, now);
+      if (!this.#live) {
+        if (this.#lacksTimers(run, now)) return false;
+        this.#enterLive(run, now);
+      }
       this.status = run.parked ? "suspended" : "running";
     } else if (!isTerminal(this.status)) this.#end(run.phase, "it ended before this step did", now);
     return this.hasMail;
@@ -425,17 +435,13 @@ export class Actor implements FlowRunHost, AttemptSink {
         this.#onLate(message.stepId, message.attempt, message.outcome);
         return false;
       case "effectEvent":
-        if (this.#inFlight?.get(message.stepId)?.attempt === message.attempt) {
-          this.append({
-            type: "EFFECT_EVENT",
-            stepId: message.stepId,
-            name: message.name,
-            payload: message.payload,
-          });
+        if (this.awaits(message.attempt)) {
+          const { attempt, name, payload } = message;
+          this.append({ type: "EFFECT_EVENT", stepId: attempt.stepId, name, payload });
         }
         return false;
       case "decided":
-        if (!this.#run?.awaitsDecision(message.event.decisionId)) return false;
+        if (!this.#run?.awaitsDecision(message.event.decisionId, message.decision)) return false;
         return this.#deliver(message.event, now);
       case "timerDue":
         return this.#onTimer(message.wakeAt, message.timerId, now);
@@ -549,10 +555,10 @@ export class Actor implements FlowRunHost, AttemptSink {
 
   /** No attempt is made any more. Where one may have done its work and may not be repeated, only somebody else can say. */
   #onStepDeadline(step: OpenStep, now: number): boolean {
-    const { stepId, retryAt } = step;
+    const { stepId } = step;
     if (step.inDoubt) return false;
     const attempt = this.#inFlight?.get(stepId);
-    const mayHaveRun = attempt ? attempt.hasBegun : retryAt === undefined || retryAt <= now;
+    const mayHaveRun = attempt ? attempt.mayHaveRun : !this.#isWaiting(step, now);
     const failure = stepDeadlineError(step);
     const error = failureToWire(failure);
     this.#callOff(step, failure, now);
@@ -683,13 +689,14 @@ export class Actor implements FlowRunHost, AttemptSink {
   // ── What a turn asks for ──────────────────────────────────────────────────────────────────────────────────────
 
   /** Asks a decider. It has no effect on the world, so nothing need be durable first; its answer is a message. */
-  consult(decisionId: string, decider: Decider, options: DecideOptions): void {
+  consult(decisionId: string, decision: WantedDecision): void {
+    const { decider, options } = decision;
     const run = this.#run;
     const { limits } = this.#host;
     askDecider(
       { executionId: this.id, decisionId, decider, options, secrecy: this.#secrecy, limits },
       (event) => {
-        if (this.#run === run) this.post({ kind: "decided", event }); // else it was dropped, and a replay asks again
+        if (this.#run === run) this.post({ kind: "decided", decision, event }); // else it was dropped, and a replay asks again
       },
     );
   }
@@ -697,20 +704,7 @@ export class Actor implements FlowRunHost, AttemptSink {
   /** The log is used up: what was in flight when it was written has to be seen to again. */
   #enterLive(run: FlowRun, now: number): void {
     this.#live = true;
-    for (const step of run.allOpenSteps()) {
-      const { stepId, retryAt } = step;
-      if (this.#inFlight?.has(stepId) || step.inDoubt || this.#isOutOfTime(step)) continue;
-      if (retryAt !== undefined && this.#isTimerHere(retryAt, RETRY_TIMER + stepId)) continue; // it was not dispatched
-      if (retryAt !== undefined && retryAt > now) {
-        this.#arm(retryAt, RETRY_TIMER + stepId);
-        continue;
-      }
-      // It may have run, or not: its request was durable, its outcome is not there. It counts as a call, and runs again with
-      // the same key, unless it may not.
-      this.#meterLost(step, now);
-      if (this.#host.mayRepeat(step.task)) this.#repeat(step, "recovered", now);
-      else this.#doubt(step, undefined);
-    }
+    if (!this.#host.isClosing) this.#seeToSteps(run, now); // what is closing leaves them to the next opening
     if (this.#filed !== "setAside") return;
     // A timer that came due while the execution was set aside is gone from the index.
     for (const [gateId, { wakeAt }] of run.gates) {
@@ -721,6 +715,23 @@ export class Actor implements FlowRunHost, AttemptSink {
     }
     if (this.#deadlineAt !== undefined) this.#arm(this.#deadlineAt, DEADLINE_TIMER);
     this.#change();
+  }
+
+  #seeToSteps(run: FlowRun, now: number): void {
+    for (const step of run.allOpenSteps()) {
+      const { stepId, retryAt } = step;
+      if (this.#inFlight?.has(stepId) || step.inDoubt) continue;
+      if (this.#isWaiting(step, now)) {
+        if (retryAt !== undefined && retryAt > now) this.#arm(retryAt, RETRY_TIMER + stepId);
+        continue;
+      }
+      // It may have run, or not: its request was durable, its outcome is not there. It counts as a call, and runs again with
+      // the same key, unless it may not or there is no time left.
+      this.#meterLost(step, now);
+      if (this.#isOutOfTime(step, now)) continue;
+      if (this.#host.mayRepeat(step.task)) this.#repeat(step, "recovered", now);
+      else this.#doubt(step, undefined);
+    }
   }
 
   /** Records the end. Once its cancellation was asked for that is how it ends, whatever the flow came to. */
@@ -797,9 +808,9 @@ export class Actor implements FlowRunHost, AttemptSink {
   }
 
   /** Records a domain event of an attempt under way; the attempt may be over by then, and the event void. */
-  emitFrom({ stepId, attempt }: InFlight, name: string, payload: unknown): void {
+  emitFrom(attempt: InFlight, name: string, payload: unknown): void {
     checkEventName("event type", name);
-    this.post({ kind: "effectEvent", stepId, attempt, name, payload: toWire(payload, this.#host.limits) });
+    this.post({ kind: "effectEvent", attempt, name, payload: toWire(payload, this.#host.limits) });
   }
 
   /** Records what an attempt has used, if there is anything to account for. */
@@ -878,6 +889,28 @@ export class Actor implements FlowRunHost, AttemptSink {
     return this.#draft;
   }
 
+  /**
+   * Whether a timer of it is due that is not here: what it tells has to be known before anything is said of attempts. The log
+   * cannot tell an attempt that was not dispatched from one that was cut off; the index can.
+   */
+  #lacksTimers(run: FlowRun, now: number): boolean {
+    const isAbsent = (wakeAt: number | undefined, timerId: string): boolean =>
+      wakeAt !== undefined && wakeAt <= now && !this.#isTimerHere(wakeAt, timerId);
+    const open = run.allOpenSteps();
+    const isAnyAbsent = open.some(
+      ({ stepId, retryAt, deadlineAt }) =>
+        !this.#inFlight?.has(stepId) &&
+        (isAbsent(retryAt, RETRY_TIMER + stepId) || isAbsent(deadlineAt, STEP_DEADLINE_TIMER + stepId)),
+    );
+    if (!isAnyAbsent && (open.length === 0 || !isAbsent(this.#deadlineAt, DEADLINE_TIMER))) return false;
+    return this.#host.waitsForTimers(this, now);
+  }
+
+  /** Whether a step with no attempt under way waits for its next one, which then was not dispatched. */
+  #isWaiting({ stepId, retryAt }: OpenStep, now: number): boolean {
+    return retryAt !== undefined && (retryAt > now || this.#isTimerHere(retryAt, RETRY_TIMER + stepId));
+  }
+
   /** Whether a due timer is among the messages that wait. */
   #isTimerHere(wakeAt: number, timerId: string): boolean {
     return (this.#mailbox ?? NONE).some(
@@ -885,11 +918,14 @@ export class Actor implements FlowRunHost, AttemptSink {
     );
   }
 
-  /** Whether what ends this step is among the messages that wait: then no further attempt is made. */
-  #isOutOfTime({ stepId, deadlineAt, shielded }: OpenStep): boolean {
-    if (deadlineAt !== undefined && this.#isTimerHere(deadlineAt, STEP_DEADLINE_TIMER + stepId)) return true;
-    if (shielded) return false;
-    return this.#deadlineAt !== undefined && this.#isTimerHere(this.#deadlineAt, DEADLINE_TIMER);
+  /** Whether what ends this step is on its way: then no further attempt is made. */
+  #isOutOfTime({ stepId, deadlineAt, shielded }: OpenStep, now: number): boolean {
+    const isPast = (wakeAt: number | undefined, timerId: string): boolean =>
+      wakeAt !== undefined &&
+      wakeAt <= now &&
+      (this.#filed === "setAside" || this.#isTimerHere(wakeAt, timerId)); // set aside: it is armed again
+    if (isPast(deadlineAt, STEP_DEADLINE_TIMER + stepId)) return true;
+    return !shielded && isPast(this.#deadlineAt, DEADLINE_TIMER);
   }
 
   armTimer(gateId: string, wakeAt: number): void {

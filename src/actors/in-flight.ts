@@ -37,7 +37,8 @@ export class InFlight extends Abortable implements Invocation {
   account: CallAccount | undefined;
   readonly #step: OpenStep;
   /** Whether it was handed to the executor. */
-  hasBegun = false;
+  isDispatched = false;
+  isHeld = false;
   /** Whether its outcome was given up while it was under way: what it comes to is recorded as late. */
   isCalledOff = false;
   readonly #sink: AttemptSink;
@@ -62,6 +63,11 @@ export class InFlight extends Abortable implements Invocation {
 
   get stepId(): string {
     return this.#step.stepId;
+  }
+
+  /** Whether its effect may have done something. */
+  get mayHaveRun(): boolean {
+    return this.isDispatched && !this.isHeld;
   }
 
   get task(): ExecutableTask {

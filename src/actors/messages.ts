@@ -1,7 +1,7 @@
 // Messages: everything that can happen to an actor. One is handled at a time, and each becomes events of its log.
 
 import type { LateOutcome, Outcome } from "../effects/index.js";
-import type { EventOf, Wire } from "../kernel/index.js";
+import type { EventOf, WantedDecision, Wire } from "../kernel/index.js";
 import type { InFlight } from "./in-flight.js";
 
 export type Message =
@@ -17,12 +17,15 @@ export type Message =
     }
   | {
       readonly kind: "effectEvent";
-      readonly stepId: string;
-      readonly attempt: number;
+      readonly attempt: InFlight;
       readonly name: string;
       readonly payload: Wire;
     }
-  | { readonly kind: "decided"; readonly event: EventOf<"DECISION_RECORDED" | "DECISION_FAILED"> }
+  | {
+      readonly kind: "decided";
+      readonly decision: WantedDecision;
+      readonly event: EventOf<"DECISION_RECORDED" | "DECISION_FAILED">;
+    }
   | { readonly kind: "timerDue"; readonly wakeAt: number; readonly timerId: string }
   | { readonly kind: "resume"; readonly request: ResumeRequest; readonly reply: Reply<void> }
   | {

@@ -311,6 +311,16 @@ export class Partition implements IntakeHost {
     this.#observer.warn(message);
   }
 
+  get isClosing(): boolean {
+    return this.#condition.kind !== "open";
+  }
+
+  waitsForTimers(actor: Actor, now: number): boolean {
+    if (this.isClosing || !this.#timers.isDue(now)) return false;
+    this.enqueue(actor);
+    return true;
+  }
+
   mayRepeat(task: ExecutableTask): boolean {
     return this.#executor.mayRepeat?.(task) ?? task.idempotent ?? true;
   }
@@ -552,7 +562,7 @@ export class Partition implements IntakeHost {
     const actor = this.#actors.get(attempt.executionId);
     if (this.#condition.kind !== "open" || !actor?.awaits(attempt)) return;
     this.#attempts++;
-    attempt.hasBegun = true;
+    attempt.isDispatched = true;
     const settle = (outcome: Outcome): void => {
       this.#attempts--;
       if (attempt.isCalledOff) attempt.noteLate(outcome);

@@ -11,6 +11,8 @@ export interface Invocation extends EffectContext {
   readonly input: Wire;
   /** Whether its signal is aborted; asking makes no signal. */
   readonly isAborted: boolean;
+  /** For the executor to set, while something stands between the attempt and its effect: then that has not begun. */
+  isHeld: boolean;
   /** Takes what the attempt came to after all, when it was settled before that, by its time limit or by its abort. */
   settleLate(outcome: LateOutcome): void;
 }

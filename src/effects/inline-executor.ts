@@ -5,7 +5,7 @@
 //     something that cannot be recorded.
 // X2  A timeout counts from the start of the attempt and aborts its signal; what comes later is told as late. A remote effect
 //     starts when it starts there, and is timed there; here the ring around it is, on the way in and on the way out.
-// X3  Nothing begins for an attempt that is over, whatever a middleware does then.
+// X3  Nothing begins for an attempt that is over or called off, whatever a middleware does then.
 // X4  A stream that is not recorded is not left open either.
 // X5  An effect is given sealed values opened. In what it gives back, fails with and emits they are sealed or replaced before
 //     it gets anywhere else.
@@ -99,7 +99,7 @@ export class InlineExecutor implements EffectExecutor {
         },
       );
       controller.abort(error);
-      ending.settle(this.#timedOut(invocation, ending, error));
+      ending.settle(this.#timedOut(invocation, error));
     });
     ending.limit = limit;
     // An attempt that was called off needs no deadline, and its timer must not keep a closed host alive.
@@ -133,9 +133,11 @@ export class InlineExecutor implements EffectExecutor {
     const discreet = isMarked || secrecy.hasSecrets ? this.#discreet(context, secrecy, isMarked) : context;
     const effect = handler ? undefined : this.#effectOf(invocation);
     for (const channel in effect?.errors) secrecy.check(effect.errors[channel]);
+    invocation.isHeld = this.#effects.hasRing;
     const innermost = (value: unknown, ctx: EffectContext): unknown => {
       if (ending.isOver) throw calledLate(ctx); // X3
-      ending.hasBegun = true;
+      if (invocation.isAborted) throw invocation.signal.reason;
+      invocation.isHeld = false;
       if (!effect) return handler?.(value, ctx);
       const result = isRemote(effect)
         ? ending.elsewhere(() => effect.executeWithin(value, ctx, this.#termsOf(invocation, ending, secrecy)))
@@ -220,8 +222,8 @@ export class InlineExecutor implements EffectExecutor {
     return { kind: "failed", error: secrecy.failure(error), retryable, retryAfterMs, exceeded };
   }
 
-  #timedOut({ task }: Invocation, { hasBegun }: Ending, error: HeddleError): Outcome {
-    return this.mayRepeat(task) || !hasBegun
+  #timedOut({ task, isHeld }: Invocation, error: HeddleError): Outcome {
+    return this.mayRepeat(task) || isHeld
       ? { kind: "failed", error: failureToWire(error), retryable: true }
       : { kind: "inDoubt", error: failureToWire(error) };
   }
@@ -279,8 +281,6 @@ function isUnknown(error: unknown): boolean {
 /** How an attempt comes out. (X1) */
 class Ending {
   isOver = false;
-  /** Whether its effect was called. */
-  hasBegun = false;
   /** Gives back the room that was kept for its call, which may never get there. */
   release: (() => void) | undefined;
   /** Absent where nothing is timed here. */

@@ -97,10 +97,14 @@ interface OpenGate {
   readonly deferred: Deferred<unknown>;
 }
 
-interface OpenDecision {
+/** A decision that no record answers. Its own: another one may come to be wanted under its id. */
+export interface WantedDecision {
   readonly decider: Decider;
-  readonly shielded: boolean;
   readonly options: DecideOptions;
+}
+
+interface OpenDecision extends WantedDecision {
+  readonly shielded: boolean;
   readonly deferred: Deferred<unknown>;
   consulted: boolean;
 }
@@ -130,7 +134,7 @@ export interface FlowRunHost {
   armTimer(gateId: string, wakeAt: number): void;
   armDeadline(stepId: string, deadlineAt: number): void;
   /** A decision is wanted that no record answers. */
-  consult(decisionId: string, decider: Decider, options: DecideOptions): void;
+  consult(decisionId: string, decision: WantedDecision): void;
   /** The flow ended outside a turn; the run's phase tells how. */
   strayed(): void;
 }
@@ -256,8 +260,8 @@ export class FlowRun implements AttemptListener {
     return this.#steps.get(stepId)?.phase === "pending";
   }
 
-  awaitsDecision(decisionId: string): boolean {
-    return this.#decisions?.has(decisionId) ?? false;
+  awaitsDecision(decisionId: string, decision: WantedDecision): boolean {
+    return this.#decisions?.get(decisionId) === decision;
   }
 
   /**
@@ -274,7 +278,7 @@ export class FlowRun implements AttemptListener {
     for (const [decisionId, decision] of this.#decisions ?? []) {
       if (decision.consulted) continue;
       decision.consulted = true;
-      this.#host.consult(decisionId, decision.decider, decision.options);
+      this.#host.consult(decisionId, decision);
     }
   }
 
@@ -574,7 +578,7 @@ export class FlowRun implements AttemptListener {
         return this.awaitsStep(outcome.stepId);
       case "DECISION_RECORDED":
       case "DECISION_FAILED":
-        return this.awaitsDecision(outcome.decisionId);
+        return this.#decisions?.has(outcome.decisionId) ?? false;
       case "GATE_EVENT":
       case "GATE_TIMED_OUT":
       case "TIMER_FIRED":

@@ -71,6 +71,7 @@ export {
   type FlowRunHost,
   type OpenStep,
   type RunPhase,
+  type WantedDecision,
 } from "./flow-run.js";
 export { fold } from "./fold.js";
 export { checkId, createIdSource, type FillRandom, ID_BYTES_MAX, partitionOf } from "./ids.js";

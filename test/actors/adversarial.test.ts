@@ -4,7 +4,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import type { HeddleError } from "../../src/kernel/index.js";
+import type { ExecutionContext, HeddleError } from "../../src/kernel/index.js";
 import { SCENARIOS } from "../support/scenarios.js";
 import { flow, type ProcessOptions, unhandledRejections, World } from "../support/world.js";
 
@@ -241,6 +241,46 @@ describe("late news", () => {
     await world.pass(5_000);
     const after = [await world.types("ended"), await world.types("cancelled")];
     expect(after).toEqual(before.map((types) => [...types, "OUTCOME_LATE"]));
+  });
+
+  test("a decision that a cancel called off does not answer the one that has its id since", async () => {
+    const world = World.memory();
+    const f = flow("f", async (ctx) => {
+      const decide = (context: ExecutionContext, choice: string, ms: number) =>
+        context.decide("which", async () => {
+          await world.delay(ms);
+          return choice;
+        });
+      await decide(ctx, "stale", 1_000).catch(() =>
+        ctx.shield(async (shielded) => shielded.emit("Chosen", await decide(shielded, "fresh", 5_000))),
+      );
+    });
+    const process = await world.open([f]);
+    await process.start(f, null);
+    await world.until(process.runtime.cancel("x", "enough"));
+    expect((await process.finish("x")).decisions).toEqual({ which: "fresh" });
+    expect((await world.events()).find(({ type }) => type === "Chosen")?.payload).toBe("fresh");
+  });
+
+  test("A3: an event of an attempt that failed is not one of the next, though its step was issued again", async () => {
+    const world = World.memory();
+    let late = (): void => {};
+    const step = world.step("s", async (_input, { emit }) => {
+      if (world.ran("s") === 1) {
+        late = () => emit("Late", 1);
+        throw new Error("no");
+      }
+      late();
+      await world.delay(100);
+    });
+    const f = flow("f", async (ctx) => {
+      await ctx.run(step, 1).catch(() => {});
+      await ctx.run(step, 1);
+    });
+    const process = await world.open([f]);
+    await process.start(f, null);
+    expect((await process.finish("x")).status).toBe("completed");
+    expect(await world.types()).not.toContain("Late");
   });
 
   test("a decision that comes after the end is dropped", async () => {

@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
+import type { EffectMiddleware } from "../../src/effects/index.js";
 import { flow$, type HeddleError, step$, tool$ } from "../../src/kernel/index.js";
 import { flow, World } from "../support/world.js";
 
@@ -106,6 +107,25 @@ describe("the deadline of an execution", () => {
     expect((await without.runtime.list())[0]!.status).toBe("setAside");
     const process = await world.restart([waiting]);
     expect(await process.finish("x")).toMatchObject({ status: "cancelled", code: "DEADLINE_EXCEEDED" });
+  });
+});
+
+describe.each([
+  ["of an execution", {}, { deadlineMs: 1_000 }, "cancelled"],
+  ["of a step", { deadlineMs: 1_000 }, {}, "completed"],
+] as const)("a deadline %s", (_, ofStep, ofFlow, status) => {
+  test("that passed while it was set aside: no attempt is made again", async () => {
+    const world = World.memory();
+    const slow = world.step("slow", () => new Promise(() => {}), ofStep);
+    const f = flow("f", (ctx) => ctx.run(slow, 7).catch(codeOf), ofFlow);
+    const first = await world.open([f]);
+    await first.start(f, null);
+    await world.settle();
+    await world.restart([]);
+    await world.pass(20_000);
+    const process = await world.restart([f]);
+    expect(await world.until(process.runtime.handle("x").settled())).toMatchObject({ status });
+    expect(world.ran("slow")).toBe(1);
   });
 });
 
@@ -264,6 +284,44 @@ describe("an effect that may not run twice", () => {
     const process = await world.open([f]);
     await process.start(f, null);
     expect((await process.finish("x")).variables["_output"]).toBe("EFFECT_DEADLINE_EXCEEDED");
+  });
+
+  test("so it does when both, deadline and next attempt, came due while the process was down", async () => {
+    const world = World.memory();
+    const pay = world.step(
+      "pay",
+      () => {
+        throw new Error("refused");
+      },
+      { idempotent: false, deadlineMs: 1_000, retry: { maxAttempts: 9, baseDelayMs: 5_000 } },
+    );
+    const f = flow("f", (ctx) => ctx.run(pay, 7).catch(codeOf));
+    const first = await world.open([f]);
+    await first.start(f, null);
+    await world.settle();
+    await first.kill();
+    await world.pass(20_000);
+    const process = await world.open([f]);
+    const state = await world.until(process.runtime.handle("x").settled());
+    expect(state.variables["_output"]).toBe("EFFECT_DEADLINE_EXCEEDED");
+    expect(world.ran("pay")).toBe(1);
+  });
+
+  test("held by a middleware at the deadline it fails, and does not begin after it", async () => {
+    const world = World.memory();
+    const pay = world.step("pay", () => "paid", { idempotent: false, deadlineMs: 1_000 });
+    const f = flow("f", (ctx) => ctx.run(pay, 7).catch(codeOf));
+    const holding: EffectMiddleware = async (_ctx, _input, next) => {
+      await world.delay(5_000);
+      return next();
+    };
+    const process = await world.open([f], { middleware: [holding] });
+    await process.start(f, null);
+    const state = await world.until(process.runtime.handle("x").settled());
+    expect(state.variables["_output"]).toBe("EFFECT_DEADLINE_EXCEEDED");
+    await world.pass(10_000);
+    expect(world.ran("pay")).toBe(0);
+    expect((await world.types()).at(-1)).toBe("EXECUTION_COMPLETED");
   });
 });
 

@@ -149,6 +149,38 @@ describe("a retry that came due while no process ran", () => {
   });
 });
 
+describe("an answer that comes while retries that are due are still being taken up", () => {
+  it("makes no doubt of them: whether one was dispatched is asked when no timer is due", async () => {
+    const world = World.memory();
+    const step = world.step(
+      "pay",
+      (n, { attempt }) => {
+        if (attempt === 1) throw Object.assign(new Error("refused"), { retryAfterMs: 5_000 - (n as number) });
+        return "paid";
+      },
+      { idempotent: false, retry: { maxAttempts: 2 } },
+    );
+    const f = flow(
+      "f",
+      async (ctx, n) => (await Promise.all([ctx.run(step, n), ctx.suspend({ on: "go" })]))[0],
+    );
+    const first = await world.open([f]);
+    const ids = Array.from({ length: 600 }, (_, n) => `x-${n}`);
+    await world.until(Promise.all(ids.map((executionId, n) => first.runtime.start(f, n, { executionId }))));
+    await world.settle();
+    await first.kill();
+    world.clock.jump(10_000);
+    const { runtime } = world.prepare([f]);
+    const answered = runtime
+      .open()
+      .then(() => Promise.all(ids.map((id) => runtime.resume(id, { eventType: "go" }))));
+    await world.until(answered);
+    const states = await world.until(Promise.all(ids.map((id) => runtime.handle(id).settled())));
+    expect(new Set(states.map(({ status }) => status))).toEqual(new Set(["completed"]));
+    expect(states.every(({ frames }) => frames["pay"]!.attempts === 2)).toBe(true);
+  });
+});
+
 describe("beside other steps", () => {
   it("keeps the execution running until they are done, and their results", async () => {
     const world = World.memory();

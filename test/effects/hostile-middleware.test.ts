@@ -325,3 +325,34 @@ describe("the time limit of a step under a slow middleware", () => {
     expect(world.ran("work")).toBe(begins ? 1 : 0);
   });
 });
+
+describe("a middleware that goes on when its attempt was called off", () => {
+  it.each(["cancelled", "ended", "past the deadline of its step", "closed"] as const)(
+    "%s: next() throws the reason, the effect does not run, and nothing is recorded of it",
+    async (how) => {
+      const world = World.memory();
+      const pay = world.step("pay", () => "paid", how.startsWith("past") ? { deadlineMs: 1_000 } : {});
+      const f = anyFlow("f", async (ctx) => {
+        const paid = ctx.run(pay, 7).catch(() => "not paid");
+        await Promise.race([paid, how === "ended" ? ctx.sleep(100) : paid]);
+      });
+      const heard: unknown[] = [];
+      const holding: EffectMiddleware = async (ctx, _input, next) => {
+        await world.delay(5_000);
+        return next().catch((error: unknown) => {
+          heard.push(error === ctx.signal.reason);
+          throw error;
+        });
+      };
+      const process = await world.open([f], { middleware: [holding] });
+      await process.start(f, null);
+      await world.pass(500);
+      if (how === "cancelled") await world.until(process.runtime.cancel("x", "enough"));
+      if (how === "closed") await world.until(process.runtime.close({ deadlineMs: 1_000 }));
+      await world.pass(10_000);
+      expect(heard).toEqual([true]);
+      expect(world.ran("pay")).toBe(0);
+      expect(await world.types()).not.toContain("OUTCOME_LATE");
+    },
+  );
+});
