@@ -19,16 +19,12 @@ import {
   type Clock,
   type Entropy,
   type ExecutableTask,
-  type ExecutionHeader,
   type ExecutionState,
-  fold,
   HeddleError,
   isTerminal,
   type MeterRow,
   NO_VAULT,
   type PartitionLog,
-  revealState,
-  sameWire,
   type Unseal,
   type ValueLimits,
   type Vault,
@@ -37,18 +33,19 @@ import type { Actor, Move } from "./actor.js";
 import { Admission } from "./admission.js";
 import { Backlog } from "./backlog.js";
 import type { Caution, Footprints } from "./caution.js";
-import { explainClosedGate } from "./closed-gate.js";
 import type { FlowRegistry } from "./flow-registry.js";
 import type { InFlight } from "./in-flight.js";
+import { Inquiries, type InquiriesHost } from "./inquiries.js";
 import { Intake, type IntakeHost, type StartRequest } from "./intake.js";
 import type { Message, Reply, ResumeRequest } from "./messages.js";
 import type { Observer } from "./observer.js";
-import { quiet } from "./quiet.js";
-import { closedError, unknownExecution } from "./refusals.js";
+import { Probe } from "./probe.js";
+import { closedError } from "./refusals.js";
 import { Residency } from "./residency.js";
+import { advance, advanceOneByOne } from "./rounds.js";
 import type { StateReader } from "./state-reader.js";
 import { Timers } from "./timers.js";
-import { type Awaited, isAtGate, type Standing, Watchers } from "./watchers.js";
+import type { Awaited } from "./watchers.js";
 
 export interface PartitionOptions {
   readonly log: PartitionLog;
@@ -90,10 +87,6 @@ export interface PartitionLoad {
 const COMMITS_IN_FLIGHT_MAX = 2;
 /** Executions a pass takes at least, if they are ready: commits are shared for the sake of the flush. */
 const PASS_LEAST = 256;
-/** Outcomes one actor may be handed in one pass, so that a long replay does not hold up everybody's commit. */
-const ROUNDS_MAX = 256;
-const FIRST_PROBE_MS = 1_000;
-const LONGEST_PROBE_MS = 30_000;
 
 type Condition =
   | { readonly kind: "open" }
@@ -101,7 +94,7 @@ type Condition =
   | { readonly kind: "closing" }
   | { readonly kind: "closed" };
 
-export class Partition implements IntakeHost {
+export class Partition implements IntakeHost, InquiriesHost {
   readonly entropy: Entropy;
   readonly limits: ValueLimits;
   readonly partition: number;
@@ -118,26 +111,22 @@ export class Partition implements IntakeHost {
   readonly #footprints: Footprints | undefined;
   readonly #backlog: Backlog;
   readonly #actors = new Map<string, Actor>();
-  readonly #watchers: Watchers;
+  readonly #inquiries: Inquiries;
   readonly #residency: Residency;
   readonly #timers: Timers;
   readonly #intake: Intake;
+  readonly #probe: Probe;
   #condition: Condition = { kind: "open" };
   /** Counts the times everything in memory was dropped; what an earlier generation still does is void. */
   #generation = 0;
   #ready: Actor[] = [];
   #running = false;
   #commitsInFlight = 0;
-  /** Resolves when everything handed to the log so far is released; never rejects. */
   #released: Promise<void> = Promise.resolve();
   /** The same, without the latest commit. */
   #earlierReleased: Promise<void> = Promise.resolve();
   /** Attempts dispatched and not settled, abandoned ones included. */
   #attempts = 0;
-  #cancelProbe: (() => void) | undefined;
-  /** Before the next probe. Grows while one failure follows on another, also when probes get through in between. */
-  #probeMs = FIRST_PROBE_MS;
-  #reopenedAt = -Infinity;
   #whenDrained: (() => void) | undefined;
 
   constructor(options: PartitionOptions) {
@@ -155,7 +144,6 @@ export class Partition implements IntakeHost {
     this.#pace = options.pace;
     this.#admission = options.admission ?? new Admission();
     this.#admission.onRoom(() => this.#wake());
-    this.#watchers = new Watchers(this.vault);
     this.#footprints = options.caution?.footprints;
     this.#residency = new Residency(options.maxResident);
     this.#backlog = new Backlog(options.executor, (attempt) => this.#dispatch(attempt));
@@ -167,6 +155,12 @@ export class Partition implements IntakeHost {
       admission: this.#admission,
       quarantined: options.caution?.quarantined,
       host: this,
+    });
+    this.#inquiries = new Inquiries({ ...options, vault: this.vault, host: this });
+    this.#probe = new Probe({
+      clock: options.clock,
+      attempt: () => options.log.commit({ executions: [] }),
+      onSuccess: () => void this.#reopen(),
     });
   }
 
@@ -213,17 +207,13 @@ export class Partition implements IntakeHost {
   /** Waits until the execution gets there, as far as it is durable. */
   watch(executionId: string, awaited: Awaited): Promise<ExecutionState> {
     this.#admission.awaits();
-    const waiting = this.#watchers.awaitState(executionId, awaited);
-    this.#lookFor(executionId);
-    return waiting;
+    return this.#inquiries.watch(executionId, awaited);
   }
 
   /** Waits for the output of the flow. */
   result(executionId: string): Promise<unknown> {
     this.#admission.awaits();
-    const waiting = this.#watchers.awaitResult(executionId);
-    this.#lookFor(executionId);
-    return waiting;
+    return this.#inquiries.result(executionId);
   }
 
   /** What there is in memory and what waits, by number. */
@@ -238,15 +228,12 @@ export class Partition implements IntakeHost {
   }
 
   /** The state as of everything that is durable by now. */
-  async state(executionId: string, unseal?: Unseal): Promise<ExecutionState> {
-    await this.#released;
-    const header = await this.#header(executionId);
-    if (!header) throw unknownExecution(executionId);
-    return this.#states.read(this.#log, header, Infinity, unseal);
+  state(executionId: string, unseal?: Unseal): Promise<ExecutionState> {
+    return this.#inquiries.state(executionId, unseal);
   }
 
   async flowOf(executionId: string): Promise<string | undefined> {
-    return this.#actors.get(executionId)?.flowId ?? (await this.#header(executionId))?.flowId;
+    return this.#actors.get(executionId)?.flowId ?? (await this.#inquiries.flowOf(executionId));
   }
 
   /**
@@ -264,7 +251,7 @@ export class Partition implements IntakeHost {
       await this.#drained(deadlineMs);
     }
     this.#condition = { kind: "closed" };
-    this.#cancelProbe?.();
+    this.#probe.stop();
     this.#dropEverything(closedError());
     await this.#released;
     await this.#log.close();
@@ -328,68 +315,25 @@ export class Partition implements IntakeHost {
   attach(request: StartRequest): void {
     const { reply } = request;
     const actor = this.#actors.get(request.executionId);
-    const answer = (): void => this.#attach(request);
+    const answer = (): void => this.#inquiries.answerTakenId(request);
     // Whoever took the id in this very pass becomes durable with it, not before.
     if (actor?.changed) actor.answerWhenDurable({ resolve: answer, reject: (error) => reply.reject(error) });
     else answer();
   }
 
-  #attach(request: StartRequest): void {
-    void this.#answering(request.reply, async () => {
-      const { executionId, flow, input } = request;
-      await this.#released; // whoever took the id may not be durable yet
-      const header = await this.#header(executionId);
-      if (!header)
-        throw this.#condition.kind === "open"
-          ? unknownExecution(executionId)
-          : this.#unavailable(this.#condition);
-      const conflict =
-        header.flowId === flow.definition.id
-          ? await this.#inputConflict(header, input)
-          : `runs flow ${header.flowId}`;
-      if (!conflict) return;
-      throw new HeddleError(
-        "EXECUTION_CONFLICT",
-        `The id ${executionId} is taken: that execution ${conflict}. Choose another id, or use the handle of the existing one.`,
-        { details: { executionId, flowId: header.flowId } },
-      );
-    });
-  }
-
   answerClosedResume(executionId: string, request: ResumeRequest, reply: Reply<void>): void {
-    void this.#answering(reply, async () => {
-      const problem = explainClosedGate(await this.state(executionId), request);
-      if (problem) throw problem;
-    });
+    this.#inquiries.answerClosedResume(executionId, request, reply);
   }
 
-  async #header(executionId: string): Promise<ExecutionHeader | undefined> {
-    const [header] = await this.#log.lookup([executionId]);
-    if (header instanceof HeddleError) throw header;
-    return header;
+  // ── InquiriesHost ─────────────────────────────────────────────────────────────────────────────────────────────
+
+  /** Resolves when everything handed to the log so far is released; never rejects. */
+  get released(): Promise<void> {
+    return this.#released;
   }
 
-  async #inputConflict(
-    { id, key }: ExecutionHeader,
-    input: StartRequest["input"],
-  ): Promise<string | undefined> {
-    const [records] = await this.#log.load([key]);
-    if (records === undefined || records instanceof HeddleError) return "has an unreadable log";
-    const [started] = records[0]?.events ?? [];
-    const isSame =
-      started?.type === "EXECUTION_STARTED" &&
-      (sameWire(started.input, input) ||
-        sameWire(this.vault.opened(id, started.input), this.vault.opened(id, input)));
-    return isSame ? undefined : "was started with another input";
-  }
-
-  async #answering(reply: Reply<void>, find: () => Promise<void>): Promise<void> {
-    try {
-      await find();
-      reply.resolve();
-    } catch (error) {
-      reply.reject(error);
-    }
+  get refusal(): HeddleError | undefined {
+    return this.#working ? undefined : this.#unavailable(this.#condition);
   }
 
   // ── The loop ──────────────────────────────────────────────────────────────────────────────────────────────────
@@ -434,8 +378,10 @@ export class Partition implements IntakeHost {
     for (const actor of actors) actor.queued = false;
     const generation = this.#generation;
     await this.#intake.restore(actors);
-    if (this.#footprints) await this.#advanceOneByOne(this.#footprints, actors, now);
-    else await this.#advance(actors, now);
+    const unfinished = this.#footprints
+      ? await advanceOneByOne(this.#footprints, actors, now)
+      : await advance(actors, now);
+    for (const actor of unfinished) this.enqueue(actor);
     this.#commit(actors, now, generation);
   }
 
@@ -448,31 +394,6 @@ export class Partition implements IntakeHost {
     const most = Math.max(PASS_LEAST, this.#actors.size / 2);
     this.#ready = ready.length > most ? ready.splice(most) : [];
     return ready;
-  }
-
-  /** Rounds of the pass: each actor is moved by one outcome, all become quiet, each is settled. */
-  async #advance(actors: readonly Actor[], now: number): Promise<void> {
-    let wave = actors;
-    for (let round = 0; wave.length > 0 && round < ROUNDS_MAX; round++) {
-      let moved = false;
-      for (const actor of wave) moved = advanceGuarded(actor, now) || moved;
-      if (moved) await quiet();
-      let again: Actor[] | undefined;
-      for (const actor of wave) {
-        if (settleGuarded(actor, now)) (again ??= []).push(actor);
-      }
-      if (!again) return;
-      wave = again;
-    }
-    for (const actor of wave) this.enqueue(actor);
-  }
-
-  async #advanceOneByOne(footprints: Footprints, actors: readonly Actor[], now: number): Promise<void> {
-    for (const actor of actors) {
-      footprints.stepOn(actor.id);
-      await this.#advance([actor], now);
-    }
-    footprints.stepOff();
   }
 
   #commit(actors: readonly Actor[], now: number, generation: number): void {
@@ -542,7 +463,7 @@ export class Partition implements IntakeHost {
       for (const attempt of move.dispatches) this.#backlog.offer(attempt);
       for (const reply of move.replies) reply.resolve();
       for (const { request, reply } of move.closedResumes) this.answerClosedResume(actor.id, request, reply);
-      if (this.#watchers.await(actor.id, move.standing)) this.#notify(actor, move);
+      this.#inquiries.moved(move);
       if (move.record && this.#states.isCheckpoint(move.record.sequence, move.header.sequence))
         this.#checkpoint(actor);
       this.#retire(actor);
@@ -553,7 +474,7 @@ export class Partition implements IntakeHost {
   #unmoved(actor: Actor): void {
     if (actor.unreleased === 0) {
       actor.durable = actor.standing;
-      this.#tell(actor.id, actor.durable);
+      this.#inquiries.stands(actor.id, actor.durable);
     }
     this.#retire(actor);
   }
@@ -583,52 +504,6 @@ export class Partition implements IntakeHost {
   #lend(actor: Actor, by: 1 | -1): void {
     actor.handlersWaiting += by;
     if (this.#actors.get(actor.id) === actor) this.#count(actor);
-  }
-
-  #notify(actor: Actor, { standing, record, header }: Move): void {
-    const { id, recent } = actor;
-    this.#watchers.notify({
-      executionId: id,
-      standing,
-      last: record?.events.at(-1),
-      state: (unseal) =>
-        recent
-          ? revealState(id, fold(recent, undefined, header.sequence), unseal)
-          : this.#states.read(this.#log, actor, Infinity, unseal),
-    });
-  }
-
-  /** Tells watchers how an execution stands that has nothing under way. */
-  #tell(executionId: string, standing: Standing): void {
-    if (!this.#watchers.await(executionId, standing)) return;
-    this.#watchers.notify({
-      executionId,
-      standing,
-      last: undefined,
-      state: (unseal) => this.state(executionId, unseal),
-    });
-  }
-
-  /** A watcher may have come after what it waits for. If something is under way, the next release tells. */
-  #lookFor(executionId: string): void {
-    const hot = this.#actors.get(executionId);
-    if (!this.#working) this.#watchers.reject(executionId, this.#unavailable(this.#condition));
-    else if (!hot) void this.#lookForCold(executionId);
-    else if (hot.unreleased === 0) this.#tell(executionId, hot.durable);
-  }
-
-  async #lookForCold(executionId: string): Promise<void> {
-    try {
-      const header = await this.#header(executionId);
-      if (!header) throw unknownExecution(executionId);
-      if (this.#actors.has(executionId) || header.status === "running") return; // its release will tell
-      const { status, aside } = header;
-      if (aside) return this.#tell(executionId, { status, aside, atGate: false });
-      const atGate = isAtGate(await this.#states.read(this.#log, header));
-      this.#tell(executionId, { status, atGate, aside });
-    } catch (error) {
-      this.#watchers.reject(executionId, error);
-    }
   }
 
   #checkpoint({ id, key }: Actor): void {
@@ -669,11 +544,7 @@ export class Partition implements IntakeHost {
     this.#observer.storageError("", error);
     this.#dropEverything(error);
     if (closing) this.#whenDrained?.();
-    else {
-      // A disk that is all but full takes a probe and little more; what runs must not run again and again for that.
-      if (this.#clock.now() - this.#reopenedAt > LONGEST_PROBE_MS) this.#probeMs = FIRST_PROBE_MS;
-      this.#probeLater();
-    }
+    else this.#probe.start();
   }
 
   #reject(moves: readonly Move[], error: HeddleError): void {
@@ -697,25 +568,14 @@ export class Partition implements IntakeHost {
     this.#intake.rejectAll(error);
     this.#backlog.clear();
     this.#timers.stop();
-    this.#watchers.rejectAll(error);
+    this.#inquiries.rejectAll(error);
   }
 
-  #probeLater(): void {
-    this.#cancelProbe = this.#clock.after(this.#probeMs, () => void this.#probe());
-    this.#probeMs = Math.min(this.#probeMs * 2, LONGEST_PROBE_MS);
-  }
-
-  async #probe(): Promise<void> {
-    try {
-      await this.#log.commit({ executions: [] });
-    } catch {
-      if (this.#condition.kind === "failed") this.#probeLater();
-      return;
-    }
+  /** The log takes writes again. (P4) */
+  async #reopen(): Promise<void> {
     await this.#released;
     if (this.#condition.kind !== "failed") return;
     this.#condition = { kind: "open" };
-    this.#reopenedAt = this.#clock.now();
     this.warn(
       `Partition ${this.#log.partition} takes writes again; what was running is recovered from the log.`,
     );
@@ -753,25 +613,6 @@ export class Partition implements IntakeHost {
     return condition.kind === "open"
       ? new HeddleError("STORAGE_FAILED", "The log failed and was recovered; try again.")
       : closedError();
-  }
-}
-
-// P5: what an actor's turn throws is a broken record or a bug of ours; either way only this execution stops.
-function advanceGuarded(actor: Actor, now: number): boolean {
-  try {
-    return actor.advance(now);
-  } catch (error) {
-    actor.setAsideBy(error);
-    return false;
-  }
-}
-
-function settleGuarded(actor: Actor, now: number): boolean {
-  try {
-    return actor.settle(now);
-  } catch (error) {
-    actor.setAsideBy(error);
-    return actor.hasMail;
   }
 }
 

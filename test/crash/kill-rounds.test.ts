@@ -23,7 +23,7 @@ import { startChild } from "./child.js";
 import { OutsideWorld } from "./outside-world.js";
 import { between, pick, type Random, seededRandom } from "./random.js";
 
-const ROUNDS = Number(process.env["HEDDLE_KILL_ROUNDS"] ?? 120);
+const ROUNDS = Number(process.env["HEDDLE_KILL_ROUNDS"] ?? 200);
 const SEED = Number(process.env["HEDDLE_KILL_SEED"] ?? Date.now() % 1_000_000);
 const HOST = new URL("./programs/mixed-host.mjs", import.meta.url);
 
