@@ -26,15 +26,20 @@ export class KillSwitch {
   /**
    * Stops effects of the scope, in this thread from now on and in all others when the promise resolves; until then they may let
    * some through. Those under way go on.
+   *
+   * @throws INPUT_INVALID for what is no scope, or a reason that is no text: nothing is stopped then
    */
-  engage(scope: KillScope, reason: string): Promise<void> {
-    this.#stopped.set(nameOf(scope), { scope, reason });
-    return this.#spread();
+  async engage(scope: KillScope, reason: string): Promise<void> {
+    const name = nameOf(scope);
+    if (typeof reason !== "string") throw invalid(`a reason is text, not ${typeof reason}`);
+    this.#stopped.set(name, { scope: { ...scope }, reason });
+    await this.#spread();
   }
 
-  release(scope: KillScope): Promise<void> {
+  /** @throws INPUT_INVALID for what is no scope */
+  async release(scope: KillScope): Promise<void> {
     this.#stopped.delete(nameOf(scope));
-    return this.#spread();
+    await this.#spread();
   }
 
   /** Sets it to exactly these. */
@@ -84,13 +89,19 @@ export function stopWhenKilled(killSwitch: KillSwitch): RingCheck {
   };
 }
 
+/** Scopes come from consoles and requests, and a switch that took a misspelt one would stop nothing, in silence. */
 function nameOf(scope: KillScope): string {
-  switch (scope.kind) {
-    case "system":
-      return "system";
-    case "tenant":
-      return `tenant ${scope.tenant}`;
-    case "flow":
-      return `flow ${scope.flowId}`;
-  }
+  const { kind, tenant, flowId } = (scope ?? {}) as { readonly [field: string]: unknown };
+  if (kind === "system") return "system";
+  if (kind === "tenant" && isName(tenant)) return `tenant ${tenant}`;
+  if (kind === "flow" && isName(flowId)) return `flow ${flowId}`;
+  throw invalid('a scope is { kind: "system" }, { kind: "tenant", tenant } or { kind: "flow", flowId }');
+}
+
+function isName(value: unknown): value is string {
+  return typeof value === "string" && value !== "";
+}
+
+function invalid(rule: string): HeddleError {
+  return new HeddleError("INPUT_INVALID", `Kill switch: ${rule}. Nothing was changed.`);
 }

@@ -223,6 +223,24 @@ describe("a kill switch", () => {
     expect(seen).toHaveLength(stops ? 0 : 1);
   });
 
+  it.each<[string, unknown, unknown]>([
+    ["a misspelt kind", { kind: "tennant", tenant: "acme" }, "why"],
+    ["a tenant without a name", { kind: "tenant" }, "why"],
+    ["a flow by another field", { kind: "flow", flow: "f" }, "why"],
+    ["text", "system", "why"],
+    ["nothing", undefined, "why"],
+    ["a reason that is none", { kind: "system" }, undefined],
+  ])("refuses %s instead of stopping nothing", async (_what, scope, reason) => {
+    const killSwitch = new KillSwitch();
+    const refused = {
+      code: "INPUT_INVALID",
+      message: expect.stringContaining("Nothing was changed") as unknown,
+    };
+    await expect(killSwitch.engage(scope as never, reason as never)).rejects.toMatchObject(refused);
+    if (reason !== undefined) await expect(killSwitch.release(scope as never)).rejects.toMatchObject(refused);
+    expect(killSwitch.list()).toEqual([]);
+  });
+
   it("lets effects run again once it is released, and lists what is stopped", async () => {
     const killSwitch = new KillSwitch();
     void killSwitch.engage({ kind: "system" }, "drill");
