@@ -45,6 +45,8 @@ export function decodeValue(bytes: Uint8Array, codec: ClaimCheckCodec | undefine
       return fromWire(unpackRecord(bytes));
     case undefined:
       return JSON.parse(buffer.toString());
+    default:
+      throw new TypeError("There is no such codec."); // an envelope that was not made here
   }
 }
 

@@ -11,6 +11,8 @@ export type ClaimCheckReader = Pick<ContentStore, "get">;
 /**
  * The value an envelope stands for, or null when its content is gone. What is no envelope is given back as it is. A stream
  * comes back as a Buffer.
+ *
+ * @throws INPUT_INVALID for an envelope that does not fit its content
  */
 export async function resolveClaimCheck<T = unknown>(
   store: ClaimCheckReader,
@@ -19,7 +21,21 @@ export async function resolveClaimCheck<T = unknown>(
   const envelope = unwrapTainted(value);
   if (!isClaimCheck(envelope)) return value as T;
   const bytes = await store.get(envelope.ref);
-  return bytes && (decodeValue(bytes, envelope.codec) as T);
+  return bytes && (valueOf(envelope, bytes) as T);
+}
+
+/** Anybody may write an envelope. What it says of the content need not be true, and the content is nothing for an error's words. */
+function valueOf({ ref, codec }: ClaimCheckEnvelope, bytes: Uint8Array): unknown {
+  try {
+    return decodeValue(bytes, codec);
+  } catch {
+    throw new HeddleError(
+      "INPUT_INVALID",
+      `The content ${ref} is not what its envelope says: no claim check made this envelope. resolveClaimCheckBytes gives the ` +
+        "content as it is.",
+      { details: { ref } },
+    );
+  }
 }
 
 /**
@@ -42,7 +58,7 @@ export async function resolveClaimCheckBytes(
 /**
  * The value with every envelope in it replaced; the very same value when there is none.
  *
- * @throws CONTENT_MISSING
+ * @throws CONTENT_MISSING, INPUT_INVALID for an envelope that does not fit its content
  */
 export async function resolveWithin(value: unknown, store: () => ClaimCheckReader): Promise<unknown> {
   const envelopes = new Set<ClaimCheckEnvelope>();
@@ -52,7 +68,7 @@ export async function resolveWithin(value: unknown, store: () => ClaimCheckReade
   for (const envelope of envelopes) {
     const bytes = await store().get(envelope.ref);
     if (!bytes) throw contentMissing(envelope.ref);
-    values.set(envelope, decodeValue(bytes, envelope.codec));
+    values.set(envelope, valueOf(envelope, bytes));
   }
   return replaced(value, values);
 }

@@ -1,6 +1,7 @@
 // claimCheckMiddleware by itself: what it puts away, what it records instead, and what becomes of what goes wrong.
 
 import { Readable } from "node:stream";
+import { inspect } from "node:util";
 import { describe, expect, it } from "vitest";
 import {
   type ClaimCheckEnvelope,
@@ -242,6 +243,25 @@ describe("an input", () => {
     expect(ran).toBe(false);
     expect(await resolveClaimCheck(store, envelope)).toBeNull();
     expect(await resolveClaimCheckBytes(store, envelope)).toBeNull();
+  });
+});
+
+describe("an envelope that no claim check made", () => {
+  it.each([
+    ["JSON", undefined],
+    ["the form of the log", "heddle"],
+    ["a codec there is not", "zip"],
+    ["a codec that is no text", { toString: null }],
+  ])("says %s of other content: typed, and without a word of the content", async (_what, codec) => {
+    const { run, store } = bench();
+    const { ref, size } = await store.put("hunter2 is no JSON");
+    const forged = { __loomClaimCheck: true, ref, size, codec };
+    for (const resolving of [resolveClaimCheck(store, forged), run(1, "read", { deep: [forged] })]) {
+      const error = await resolving.then(String, (reason: unknown) => reason);
+      expect(error).toMatchObject({ code: "INPUT_INVALID", details: { ref } });
+      expect(inspect(error)).not.toContain("hunter2");
+    }
+    expect(String(await resolveClaimCheckBytes(store, forged))).toBe("hunter2 is no JSON");
   });
 });
 
