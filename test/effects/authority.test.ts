@@ -12,8 +12,9 @@ import {
   type RingParts,
   ring,
   ToolEffect,
+  tainted,
 } from "../../src/effects/index.js";
-import { policy$, type RegisteredFlow, tool$ } from "../../src/kernel/index.js";
+import { policy$, type RegisteredFlow, secretRef, tool$ } from "../../src/kernel/index.js";
 import { flow, World } from "../support/world.js";
 
 const request = (effectId: string, facts: Partial<CapabilityRequest> = {}): CapabilityRequest => ({
@@ -98,7 +99,11 @@ const send = tool$({
 /** A flow with one tool under a ring, and how often the tool ran. */
 async function guarded(
   parts: RingParts,
-  { principal, retry }: { principal?: Principal; retry?: object } = {},
+  {
+    principal,
+    retry,
+    input = { resource: "to/bob" },
+  }: { principal?: Principal; retry?: object; input?: unknown } = {},
 ) {
   const world = World.memory();
   const seen: unknown[] = [];
@@ -106,9 +111,7 @@ async function guarded(
     seen.push(ctx.principal);
     return "sent";
   });
-  const f: RegisteredFlow = flow("f", (ctx) =>
-    ctx.execute({ ...send, ...(retry && { retry }) }, { resource: "to/bob" }),
-  );
+  const f: RegisteredFlow = flow("f", (ctx) => ctx.execute({ ...send, ...(retry && { retry }) }, input));
   const flows = [f];
   const middleware = ring({ ...parts, flowPolicies: new FlowPolicies(flows) });
   const process = world.prepare(flows, { middleware });
@@ -131,6 +134,34 @@ describe("an authorizer in the ring", () => {
   it("is shown the resource, so that a grant can name it", async () => {
     const authorizer = new GrantTable({ ann: ["send:to/bob"] });
     expect((await guarded({ authorizer }, { principal: "ann" })).state.status).toBe("completed");
+  });
+
+  it.each<[string, unknown]>([
+    [
+      "behind a claim check that says another",
+      { __loomClaimCheck: true, ref: "r", size: 1, resource: "to/bob" },
+    ],
+    ["inside tainted content", tainted({ resource: "to/eve" }, "mail")],
+    ["as a reference to a secret", { resource: secretRef("eve") }],
+    ["in a list", { resource: ["to/eve"] }],
+  ])("does not take a resource %s for one that is granted, or not denied", async (_where, input) => {
+    const granted = await guarded(
+      { authorizer: new GrantTable({ ann: ["send:to/bob"] }) },
+      { principal: "ann", input },
+    );
+    expect(granted.state.error).toMatchObject({ code: "EFFECT_DENIED" });
+    const policies = [policy$({ id: "not-eve", deny: ["send:to/eve"] })];
+    const notDenied = await guarded({ policies }, { input });
+    expect(notDenied.state.error).toMatchObject({
+      code: "EFFECT_DENIED",
+      message: expect.stringContaining("policy not-eve") as unknown,
+    });
+    const whole = {
+      authorizer: new GrantTable({ ann: ["send"] }),
+      policies: [policy$({ id: "p", deny: ["sender:x"] })],
+    };
+    expect((await guarded(whole, { principal: "ann", input })).state.status).toBe("completed");
+    expect([...granted.seen, ...notDenied.seen]).toEqual([]);
   });
 
   it("denies before anything else: no effect, no retry, no middleware, and a record of it", async () => {

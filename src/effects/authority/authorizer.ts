@@ -2,8 +2,10 @@
 // recorded failure, so a replay never asks again.
 
 import { type Grant, HeddleError, isThenable } from "../../kernel/index.js";
+import { isClaimCheck } from "../claim-check/envelope.js";
 import type { EffectContext, Principal } from "../effect.js";
 import type { RingCheck } from "../layer.js";
+import { isTainted } from "../taint.js";
 
 /** What an authorizer is asked. */
 export interface CapabilityRequest {
@@ -11,6 +13,8 @@ export interface CapabilityRequest {
   readonly effectId: string;
   /** Which of the things behind the effect, when its input says so (`resourceOf`). */
   readonly resource: string | undefined;
+  /** It names one that is not known here: the input is a claim check or tainted, or its `resource` is no text. */
+  readonly isResourceHidden?: true;
   readonly executionId: string;
   readonly workflowId: string;
   readonly stepId: string;
@@ -35,6 +39,11 @@ export function covers(grant: Grant, effectId: string, resource: string | undefi
   if (!grant.endsWith("*")) return names.includes(grant);
   const prefix = grant.slice(0, -1);
   return names.some((name) => name.startsWith(prefix));
+}
+
+/** Whether a grant covers any of the things behind an effect. */
+export function coversSome(grant: Grant, effectId: string): boolean {
+  return grant.startsWith(`${effectId}:`) || covers(grant, effectId, undefined);
 }
 
 /**
@@ -64,8 +73,7 @@ function verdictOf(
   { toolId, executionId, workflowId, stepId, principal }: EffectContext,
   input: unknown,
 ): CapabilityVerdict | Promise<CapabilityVerdict> {
-  const resource = resourceOf(input);
-  const request = { effectId: toolId, resource, executionId, workflowId, stepId, principal };
+  const request = { effectId: toolId, ...resourceOf(input), executionId, workflowId, stepId, principal };
   try {
     const answer: unknown = authorizer.authorize(request);
     return isThenable(answer) ? Promise.resolve(answer).then(readVerdict).catch(denial) : readVerdict(answer);
@@ -89,8 +97,15 @@ function isVerdict(value: unknown): value is CapabilityVerdict {
   return typeof (value as { allowed?: unknown } | null | undefined)?.allowed === "boolean";
 }
 
-/** An input may name the resource it is about under `resource`. */
-function resourceOf(input: unknown): string | undefined {
-  const { resource } = (typeof input === "object" && input !== null ? input : {}) as { resource?: unknown };
-  return typeof resource === "string" ? resource : undefined;
+type NamedResource = Pick<CapabilityRequest, "resource" | "isResourceHidden">;
+const NONE: NamedResource = { resource: undefined };
+const HIDDEN: NamedResource = { resource: undefined, isResourceHidden: true };
+
+/** An input may name the resource it is about under `resource`. What an envelope says beside its content is not what the effect gets. */
+function resourceOf(input: unknown): NamedResource {
+  if (typeof input !== "object" || input === null) return NONE;
+  if (isClaimCheck(input) || isTainted(input)) return HIDDEN;
+  const { resource } = input as { readonly resource?: unknown };
+  if (typeof resource === "string") return { resource };
+  return resource === undefined ? NONE : HIDDEN;
 }

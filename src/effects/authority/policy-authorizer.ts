@@ -6,6 +6,7 @@ import {
   type CapabilityRequest,
   type CapabilityVerdict,
   covers,
+  coversSome,
 } from "./authorizer.js";
 
 export interface PolicyAuthorizerOptions {
@@ -39,10 +40,15 @@ export class PolicyAuthorizer implements CapabilityAuthorizer {
 
 function refusalOf(
   { id, allow, deny = [] }: PolicyDefinition,
-  { effectId, resource }: CapabilityRequest,
+  { effectId, resource, isResourceHidden = false }: CapabilityRequest,
 ): CapabilityVerdict | undefined {
   const isNamed = (grant: Grant): boolean => covers(grant, effectId, resource);
   if (deny.some(isNamed)) return { allowed: false, reason: `policy ${id} denies it` };
+  if (isResourceHidden && deny.some((grant) => coversSome(grant, effectId)))
+    return {
+      allowed: false,
+      reason: `policy ${id} may deny it: its input does not show which resource it is about`,
+    };
   if (allow && !allow.some(isNamed)) return { allowed: false, reason: `policy ${id} does not allow it` };
   return undefined;
 }
