@@ -40,7 +40,7 @@ export class PolicyAuthorizer implements CapabilityAuthorizer {
 
 function refusalOf(
   { id, allow, deny = [] }: PolicyDefinition,
-  { effectId, resource, isResourceHidden = false }: CapabilityRequest,
+  { effectId, resource, isResourceHidden }: CapabilityRequest,
 ): CapabilityVerdict | undefined {
   const isNamed = (grant: Grant): boolean => covers(grant, effectId, resource);
   if (deny.some(isNamed)) return { allowed: false, reason: `policy ${id} denies it` };
