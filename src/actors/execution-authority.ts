@@ -132,7 +132,7 @@ export class ExecutionAuthority {
     const { executionAuthorizer } = this.#options;
     if (!executionAuthorizer) return ALLOWED;
     try {
-      const verdict: unknown = await executionAuthorizer.authorize(request);
+      const verdict: unknown = await executionAuthorizer.authorize({ ...request }); // its own: what is checked is what was asked
       if (isVerdict(verdict)) return verdict;
       return { allowed: false, reason: "the authorizer gave no verdict" };
     } catch (error) {

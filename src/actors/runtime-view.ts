@@ -23,7 +23,8 @@ export class RuntimeView {
     options: Omit<StartOptions, "caller"> = {},
   ): Promise<ExecutionHandle<TOut>> {
     const caller = this.#principal;
-    return this.#runtime.start(flow, input, { principal: caller, ...options, caller });
+    const { principal = caller } = options; // told to be undefined, it would act for nobody, whom no tenant's switch stops
+    return this.#runtime.start(flow, input, { ...options, principal, caller });
   }
 
   resume(

@@ -176,15 +176,27 @@ describe("what is asked", () => {
     const view = app.runtime.as("ann");
     await view.start(gated, null, { executionId: "own" });
     await view.start(gated, null, { executionId: "other", principal: "bob" });
+    await view.start(gated, null, { executionId: "nobody's", principal: undefined as never });
     await verdictDoor(app).catch(() => {});
     await view.resume("own", { eventType: "Approval", payload: "the payload is nobody's business" });
     const own = { executionId: "own", workflowId: "gated", principal: "ann" };
     expect(asked).toEqual([
       { action: "start", ...own },
       { action: "start", ...own, executionId: "other", actsFor: "bob" },
+      { action: "start", ...own, executionId: "nobody's" },
       { action: "resume", executionId: "x", workflowId: "gated", principal: SECRET, stepId: "pay" },
       { action: "resume", ...own, eventType: "Approval" },
     ]);
+  });
+
+  it("is the authorizer's to change: what is checked, and told of a denial, is what was asked", async () => {
+    const { app, denied } = await guarded((request) => {
+      Object.assign(request, { action: "start", executionId: "changed", principal: "changed" });
+      return { allowed: false, asUnknown: true };
+    });
+    const refused = app.runtime.as("ann").loadState("x");
+    await expect(refused).rejects.toMatchObject({ code: "EXECUTION_UNKNOWN", details: { executionId: "x" } });
+    expect(denied).toMatchObject([[{ action: "query", executionId: "x", principal: "ann" }, undefined]]);
   });
 
   it("is asked of unknown executions too, so that a denial tells nothing", async () => {
