@@ -16,6 +16,8 @@ export interface ThreadSettings {
     readonly partitions: number;
     readonly sync: "flush" | "commit" | undefined;
     readonly createdBy: string;
+    /** Whether there was content in any partition, those of other threads among them. */
+    readonly hasContent: boolean;
   };
   /** Which partitions run here. */
   readonly numbers: readonly number[];

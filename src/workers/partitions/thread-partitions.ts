@@ -44,7 +44,7 @@ export interface ThreadPartitionsOptions {
   readonly threads: ThreadOptions;
   readonly eventStore: LmdbEventStore;
   /** What the threads need to open the same directory. */
-  readonly storage: Omit<ThreadSettings["storage"], "partitions">;
+  readonly storage: Omit<ThreadSettings["storage"], "partitions" | "hasContent">;
   readonly registry: FlowRegistry;
   readonly observer: Observer;
   /** Which hooks the observer has. */
@@ -236,6 +236,7 @@ export class ThreadPartitions implements PartitionHost, ThreadOwner {
     const { threads, eventStore, storage, limits, snapshotEvery, maxResident, hooks } = this.#options;
     const { admission, ledger, killSwitch, strict, effects, sealingKeys } = this.#options;
     const { count, app, entry, resourceLimits, loadTimeoutMs } = threads;
+    const { hasContent } = eventStore;
     return Array.from({ length: count }, (_, thread) => {
       const numbers = Array.from({ length: eventStore.partitions }, (_, number) => number).filter(
         (number) => number % count === thread,
@@ -243,7 +244,7 @@ export class ThreadPartitions implements PartitionHost, ThreadOwner {
       const settings: ThreadPlan["settings"] = {
         format: PACKET_FORMAT,
         app,
-        storage: { ...storage, partitions: eventStore.partitions },
+        storage: { ...storage, partitions: eventStore.partitions, hasContent },
         numbers,
         limits,
         sealingKeys,

@@ -136,6 +136,13 @@ export class LmdbEventStore implements EventStore {
     return opening;
   }
 
+  /** Whether there is content in any partition now, whoever owns it. */
+  get hasContent(): boolean {
+    return Array.from({ length: this.partitions }, (_, partition) => partition).some((partition) =>
+      this.#view(partition, ({ tables: { content } }) => content && !new ContentRows(content).isEmpty),
+    );
+  }
+
   async read(executionId: string, range?: ReadRange): Promise<EventEnvelope[]> {
     return this.#reader.read(executionId, range);
   }

@@ -45,7 +45,10 @@ const BATCH = 16;
 /** Removing a row is cheaper than writing it. */
 const REMOVALS = 256;
 
-/** Whether any partition of a store has content: as long as none has, no event is looked through. */
+/**
+ * Whether any partition of a store has content: as long as none has, no event is looked through. A store that has only some of the
+ * partitions open is told of the others when it is made (`citesContent`).
+ */
 export interface ContentUse {
   isInUse: boolean;
 }

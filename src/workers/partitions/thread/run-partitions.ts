@@ -154,7 +154,7 @@ class PartitionsHere {
       createdBy,
       now: () => clock.now(),
       interruptible: true,
-      citesContent: this.#citesContent,
+      citesContent: this.#citesContent || storage.hasContent,
       ...(sync !== undefined && { sync }),
     });
     this.#pooled = effects && new PooledEffects(effectRuntime, poolOptions(effects));
