@@ -1,6 +1,6 @@
 // EffectRuntime: the registry of effects, and the ring around them.
 
-import { checkId, EffectModeViolationError, HeddleError } from "../kernel/index.js";
+import { checkId, checkTerms, EffectModeViolationError, HeddleError } from "../kernel/index.js";
 import { type Effect, type EffectContext, isRemote } from "./effect.js";
 import { type Innermost, type Passage, passageThrough, type RingLayer } from "./layer.js";
 import { promised, rejected } from "./promised.js";
@@ -34,6 +34,7 @@ export class EffectRuntime {
         `Effect ${id} has no execute function: wrap it, as in new ToolEffect(async (input, ctx) => ...).`,
       );
     }
+    checkTerms(`Effect ${id}`, effect);
     const known = this.#effects.get(id);
     if (known !== undefined && known !== effect) {
       throw new HeddleError(

@@ -4,8 +4,8 @@ import type { z } from "zod";
 import type { ExecutionContext } from "./context.js";
 import { HeddleError } from "./errors.js";
 import { checkId } from "./ids.js";
-import type { PolicyDefinition } from "./policy.js";
-import { checkSchema, type Schema } from "./schema.js";
+import { checkPolicies, type PolicyDefinition } from "./policy.js";
+import { checkSchema, checkSchemas, type Schema } from "./schema.js";
 import { checkDuration } from "./task.js";
 
 /** A step as a flow lists it, whatever its types. */
@@ -44,7 +44,11 @@ export function flow$<TIn, TOut>(options: FlowOptions<TIn, TOut>): FlowDefinitio
   checkSchema(`flow ${options.id}`, "inputSchema", options.inputSchema);
   checkSchema(`flow ${options.id}`, "outputSchema", options.outputSchema);
   checkDuration("CONFIG_INVALID", `flow ${options.id}: deadlineMs`, options.deadlineMs);
+  checkSchemas(`flow ${options.id}`, "resumeSchemas", options.resumeSchemas);
+  checkPolicies(`flow ${options.id}`, options.policies);
   const steps = options.steps ?? [];
+  if (!Array.isArray(steps))
+    throw new HeddleError("CONFIG_INVALID", `flow ${options.id}: steps must be a list.`);
   const seen = new Map<string, ListedStep>();
   for (const step of steps) {
     checkId(`step id in flow ${options.id}`, step.id);

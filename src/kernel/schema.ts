@@ -15,6 +15,17 @@ export function checkSchema(owner: string, field: string, schema: unknown): void
   );
 }
 
+/** Refuses what is no table of schemas by name. */
+export function checkSchemas(owner: string, field: string, schemas: unknown): void {
+  if (schemas === undefined) return;
+  if (typeof schemas !== "object" || schemas === null)
+    throw new HeddleError(
+      "CONFIG_INVALID",
+      `${owner}: ${field} must be an object with a zod schema for each name.`,
+    );
+  for (const [name, schema] of Object.entries(schemas)) checkSchema(owner, `${field}.${name}`, schema);
+}
+
 /**
  * The parsed value, or an error of `code` that names every issue. No schema accepts everything. `what` and `of` say
  * whose value it is ("input of step", its id); they are put together only when something is wrong.

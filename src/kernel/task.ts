@@ -6,6 +6,7 @@ import { HeddleError } from "./errors.js";
 import type { TaskKind } from "./events.js";
 import { checkId } from "./ids.js";
 import { checkSchema, type Schema } from "./schema.js";
+import { checkTerms } from "./terms.js";
 
 /** What a step's handler and an effect get beside their input. */
 export interface StepHandlerContext {
@@ -112,10 +113,7 @@ export interface StepOptions<TIn, TOut> extends Omit<StepDefinition<TIn, TOut>, 
 /** A unit of work: its id is unique within the flow, its result is recorded once. */
 export function step$<TIn, TOut>(options: StepOptions<TIn, TOut>): StepDefinition<TIn, TOut> {
   checkId("step id", options.id);
-  checkSchema(`step ${options.id}`, "inputSchema", options.inputSchema);
-  checkSchema(`step ${options.id}`, "outputSchema", options.outputSchema);
-  checkRetry(`step ${options.id}`, options.retry);
-  checkDurations(`step ${options.id}`, options);
+  checkTask(`step ${options.id}`, options);
   return Object.freeze({ ...options, name: options.name ?? options.id });
 }
 
@@ -134,25 +132,28 @@ export interface ToolOptions<TIn, TOut> extends Omit<ToolDefinition<TIn, TOut>, 
 /** A tool's contract. Metadata only: what runs is the effect registered under its id. */
 export function tool$<TIn, TOut>(options: ToolOptions<TIn, TOut>): ToolDefinition<TIn, TOut> {
   checkId("tool id", options.id);
-  checkSchema(`tool ${options.id}`, "inputSchema", options.inputSchema);
-  checkSchema(`tool ${options.id}`, "outputSchema", options.outputSchema);
-  checkRetry(`tool ${options.id}`, options.retry);
-  checkDurations(`tool ${options.id}`, options);
+  checkTask(`tool ${options.id}`, options);
   return Object.freeze({ ...options, kind: options.kind ?? "tool", toolId: options.toolId ?? options.id });
 }
 
-function checkRetry(owner: string, retry: RetryPolicy | undefined): void {
-  if (!retry) return;
-  const { maxAttempts, baseDelayMs, factor, maxDelayMs } = retry;
-  checkRetryNumbers(`${owner}: retry.`, { maxAttempts, baseDelayMs, factor, maxDelayMs });
-}
-
-function checkDurations(
-  owner: string,
-  { timeoutMs, deadlineMs }: Pick<ExecutableTask, "timeoutMs" | "deadlineMs">,
-): void {
+function checkTask(owner: string, task: ExecutableTask): void {
+  const { inputSchema, outputSchema, handler, retry, timeoutMs, deadlineMs } = task;
+  checkSchema(owner, "inputSchema", inputSchema);
+  checkSchema(owner, "outputSchema", outputSchema);
+  checkRetry(owner, retry);
   checkDuration("CONFIG_INVALID", `${owner}: timeoutMs`, timeoutMs);
   checkDuration("CONFIG_INVALID", `${owner}: deadlineMs`, deadlineMs);
+  if (handler !== undefined && typeof handler !== "function")
+    throw new HeddleError("CONFIG_INVALID", `${owner}: handler must be a function, as handler$ gives it.`);
+  checkTerms(owner, task);
+}
+
+function checkRetry(owner: string, retry: RetryPolicy | undefined): void {
+  if (retry === undefined) return;
+  if (typeof retry !== "object" || retry === null)
+    throw new HeddleError("CONFIG_INVALID", `${owner}: retry must be an object, as { maxAttempts: 3 }.`);
+  const { maxAttempts, baseDelayMs, factor, maxDelayMs } = retry;
+  checkRetryNumbers(`${owner}: retry.`, { maxAttempts, baseDelayMs, factor, maxDelayMs });
 }
 
 /** Far enough off, and what it leads to is a date for a thousand years. */

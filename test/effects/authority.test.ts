@@ -55,7 +55,10 @@ describe("GrantTable", () => {
   });
 
   it("refuses grants that are no names", () => {
-    expect(() => new GrantTable({ ann: [""] })).toThrow(expect.objectContaining({ code: "CONFIG_INVALID" }));
+    for (const grants of [{ ann: [""] }, { ann: "mail.send" }, undefined])
+      expect(() => new GrantTable(grants as never)).toThrow(
+        expect.objectContaining({ code: "CONFIG_INVALID" }),
+      );
   });
 });
 

@@ -7,6 +7,7 @@ import {
   type EffectContext,
   type EffectMiddleware,
   type EffectOptions,
+  EffectRuntime,
   fail,
   GrantTable,
   KillSwitch,
@@ -53,6 +54,18 @@ async function act(call: Call, { world = World.memory(), effect, task, principal
 const never = (): Promise<never> => new Promise(() => {});
 
 describe("the options of an effect", () => {
+  it.each<[string, object]>([
+    ["errors", { errors: { drift: "no schema" } }],
+    ["errors", { errors: 3 }],
+    ["idempotent", { idempotent: "no" }],
+    ["mode", { mode: "Ambient" }],
+    ["placement", { placement: "worker" }],
+  ])("%s: what makes no sense is refused, and not taken for the default (%j)", (option, options) => {
+    const register = () => new EffectRuntime().register("act", new ToolEffect(() => 1, options));
+    expect(register).toThrow(expect.objectContaining({ code: "CONFIG_INVALID" }));
+    expect(register).toThrow(`Effect act: ${option}`);
+  });
+
   it("errors: its channels count for every step that runs it, and those of the step come on top", async () => {
     const drift = { drift: z.object({ by: z.number() }) };
     for (const [channel, effect, task] of [

@@ -10,6 +10,7 @@ import {
   issuesOf,
   parseSync,
   parseWith,
+  policy$,
   type StepOptions,
   step$,
   type ToolOptions,
@@ -64,6 +65,12 @@ describe("step$", () => {
     ["no time", { timeoutMs: 0 }, "CONFIG_INVALID"],
     ["a time that is no number", { timeoutMs: Number.NaN }, "CONFIG_INVALID"],
     ["time without end", { timeoutMs: Infinity }, "CONFIG_INVALID"],
+    ["a retry that is no policy", { retry: 3 as never }, "CONFIG_INVALID"],
+    ["an answer to idempotent that is neither", { idempotent: "no" as never }, "CONFIG_INVALID"],
+    ["a mode there is not", { mode: "Ambient" as never }, "CONFIG_INVALID"],
+    ["a channel without a schema", { errors: { empty: "text" as never } }, "CONFIG_INVALID"],
+    ["channels that are no table", { errors: 3 as never }, "CONFIG_INVALID"],
+    ["a handler that is no function", { handler: {} as never }, "CONFIG_INVALID"],
   ] as const)("refuses %s", (_, options, code) => {
     expect(codeOf(() => step(options))).toBe(code);
   });
@@ -91,6 +98,7 @@ describe("tool$", () => {
     ["no output schema", { outputSchema: null as never }, "CONFIG_INVALID"],
     ["a policy without sense", { retry: { maxAttempts: Number.NaN } }, "CONFIG_INVALID"],
     ["no time", { timeoutMs: -1 }, "CONFIG_INVALID"],
+    ["an answer to idempotent that is neither", { idempotent: "no" as never }, "CONFIG_INVALID"],
   ] as const)("refuses %s", (_, options, code) => {
     expect(codeOf(() => tool(options))).toBe(code);
   });
@@ -119,6 +127,10 @@ describe("flow$ and defineFlow", () => {
     ["no input schema", { inputSchema: undefined as never }, "CONFIG_INVALID"],
     ["no output schema", { outputSchema: undefined as never }, "CONFIG_INVALID"],
     ["a step over the limit", { steps: [{ id: long }] }, "ID_INVALID"],
+    ["steps that are no list", { steps: step as never }, "CONFIG_INVALID"],
+    ["a gate without a schema", { resumeSchemas: { Approved: "yes" as never } }, "CONFIG_INVALID"],
+    ["policies that are no list", { policies: policy$({ id: "p", deny: ["*"] }) as never }, "CONFIG_INVALID"],
+    ["a policy that is none", { policies: [{ id: "p", deny: "*" as never }] }, "CONFIG_INVALID"],
   ] as const)("refuses %s", (_, options, code) => {
     expect(codeOf(() => flow(options))).toBe(code);
   });
@@ -133,6 +145,22 @@ describe("flow$ and defineFlow", () => {
     const registered = defineFlow(definition, async (_ctx, { n }) => String(n));
     expect(Object.isFrozen(registered)).toBe(true);
     expectTypeOf(registered.runner).returns.resolves.toEqualTypeOf<string>();
+  });
+});
+
+describe("policy$", () => {
+  test.each([
+    ["no id", {}, "ID_INVALID"],
+    ["nothing", undefined, "CONFIG_INVALID"],
+    ["grants that are no list", { id: "p", allow: "bank.*" }, "CONFIG_INVALID"],
+    ["a grant without a name", { id: "p", deny: ["bank.*", ""] }, "CONFIG_INVALID"],
+    [
+      "a word it does not know, which would allow everything",
+      { id: "p", alow: ["bank.*"] },
+      "CONFIG_INVALID",
+    ],
+  ])("refuses %s", (_, policy, code) => {
+    expect(codeOf(() => policy$(policy as never))).toBe(code);
   });
 });
 

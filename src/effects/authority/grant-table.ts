@@ -18,6 +18,8 @@ export class GrantTable implements CapabilityAuthorizer {
    * @throws CONFIG_INVALID
    */
   constructor(grants: Readonly<Record<string, readonly Grant[]>>) {
+    if (typeof grants !== "object" || grants === null)
+      throw new HeddleError("CONFIG_INVALID", "GrantTable: the grants are lists of names, by who has them.");
     for (const [holder, list] of Object.entries(grants)) {
       if (Array.isArray(list) && list.every((grant) => typeof grant === "string" && grant !== "")) continue;
       throw new HeddleError("CONFIG_INVALID", `GrantTable: the grants of ${holder} must be a list of names.`);

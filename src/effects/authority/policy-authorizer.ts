@@ -1,6 +1,6 @@
 // PolicyAuthorizer: enforces policies, those of the app first, then those of the flow, then asks whom it was given.
 
-import type { Grant, PolicyDefinition } from "../../kernel/index.js";
+import { checkPolicies, type Grant, type PolicyDefinition } from "../../kernel/index.js";
 import {
   type CapabilityAuthorizer,
   type CapabilityRequest,
@@ -24,6 +24,7 @@ export class PolicyAuthorizer implements CapabilityAuthorizer {
   readonly #options: PolicyAuthorizerOptions;
 
   constructor(options: PolicyAuthorizerOptions) {
+    checkPolicies("PolicyAuthorizer", options.policies);
     this.#options = options;
   }
 

@@ -97,6 +97,15 @@ describe("a module that cannot serve is refused when the pool opens", () => {
       "exports effects.bad, which is no effect",
     ],
     [
+      "exports an effect that says neither yes nor no",
+      () =>
+        moduleOf(
+          "idempotent",
+          "export const effects = { bad: { kind: 'tool', idempotent: 'no', execute() {} } }",
+        ),
+      'effects.bad: idempotent must be true or false, not "no"',
+    ],
+    [
       "exports an effect without a usable id",
       () => moduleOf("id", "export const effects = { '': { kind: 'tool', execute() {} } }"),
       "its id must not be empty",

@@ -2,6 +2,7 @@
 
 import type { Effect } from "../../../effects/index.js";
 import { checkId } from "../../../kernel/ids.js";
+import { checkTerms } from "../../../kernel/terms.js";
 import { UserModule } from "../../user-module.js";
 import type { EffectDescription } from "../report.js";
 
@@ -32,8 +33,14 @@ function checked(module: UserModule, id: string, effect: unknown): Effect {
   } catch (error) {
     throw module.refused(`exports an effect that has no usable id: ${(error as Error).message}`, error);
   }
-  if (typeof (effect as Effect | null | undefined)?.execute === "function") return effect as Effect;
-  throw module.refused(
-    `exports effects.${id}, which is no effect: wrap it, as in new ToolEffect(async (input, ctx) => ...)`,
-  );
+  if (typeof (effect as Effect | null | undefined)?.execute !== "function")
+    throw module.refused(
+      `exports effects.${id}, which is no effect: wrap it, as in new ToolEffect(async (input, ctx) => ...)`,
+    );
+  try {
+    checkTerms(`effects.${id}`, effect as Effect);
+  } catch (error) {
+    throw module.refused(`exports what cannot be. ${(error as Error).message}`, error);
+  }
+  return effect as Effect;
 }
