@@ -18,6 +18,7 @@ import {
   KillSwitch,
 } from "../effects/index.js";
 import {
+  checkPolicies,
   type EventEnvelope,
   type FlowModule,
   HeddleError,
@@ -121,7 +122,7 @@ export interface LoomConfig {
 
 type Group = "security" | "observability" | "durability" | "execution" | "checks";
 
-/** Options by group: those this version has, and those of the guide it does not have yet. */
+/** Options by group: those this version has, and those that are named and not there yet. */
 const GROUPS: Readonly<
   Record<Group, { readonly has: readonly string[]; readonly later: readonly string[] }>
 > = {
@@ -195,7 +196,7 @@ const TOP_LEVEL_LATER = [
 /** Refuses options that are misplaced, misspelt, or not in this version. An ignored option is the worst kind of bug. */
 export function checkConfig(config: unknown): asserts config is LoomConfig {
   if (typeof config !== "object" || config === null)
-    throw invalid("defineConfig takes an object of options.");
+    throw new HeddleError("CONFIG_INVALID", "defineConfig takes an object of options.");
   for (const [option, value] of Object.entries(config)) {
     if (value === undefined) continue;
     if (Object.hasOwn(GROUPS, option)) checkGroup(option as Group, value);
@@ -206,11 +207,7 @@ export function checkConfig(config: unknown): asserts config is LoomConfig {
   checkSecurity(config as LoomConfig);
   checkSecrets(security?.secrets);
   checkSealingKey(security?.sealingKey);
-  checkList(
-    "security.policies",
-    security?.policies,
-    (policy) => isRecord(policy) || "is no policy: make one by policy$",
-  );
+  checkPolicies("security", security?.policies);
   checkList(
     "flows",
     flows,
@@ -237,6 +234,8 @@ export function checkConfig(config: unknown): asserts config is LoomConfig {
     checkFunction(`observability.${hook}`, value);
   checkFunction("execution.registerEffects", execution?.registerEffects);
   checkFunction("execution.now", execution?.now);
+  checkFlag("execution.validateInput", execution?.validateInput);
+  checkFlag("autostart", (config as LoomConfig).autostart);
   checkList(
     "execution.effectMiddleware",
     execution?.effectMiddleware,
@@ -251,7 +250,7 @@ export function checkConfig(config: unknown): asserts config is LoomConfig {
   checkCount("execution.maxWaitingBytes", execution?.maxWaitingBytes, 0);
   const { admission } = execution ?? {};
   if (admission !== undefined && admission !== "wait" && admission !== "reject")
-    throw invalid(`execution.admission is "wait" or "reject", not ${JSON.stringify(admission)}.`);
+    throw invalid("execution.admission", `must be "wait" or "reject", not ${JSON.stringify(admission)}`);
   readEnvelope(execution?.envelope);
   checkWorkers(config as LoomConfig);
 }
@@ -261,12 +260,12 @@ function checkSecurity({ security, execution, workers }: LoomConfig): void {
   checkAuthorizer("security.authorizer", authorizer, "as a GrantTable has");
   checkAuthorizer("security.executionAuthorizer", executionAuthorizer, "which is told what is to be done");
   if (resumeAuthenticator !== undefined && typeof resumeAuthenticator.authenticate !== "function")
-    throw invalid("security.resumeAuthenticator must have a function authenticate.");
+    throw invalid("security.resumeAuthenticator", "must have a function authenticate");
   checkFunction("security.onExecutionDenied", onExecutionDenied);
   const killSwitch: unknown = security?.killSwitch;
   if (killSwitch !== undefined && !(killSwitch instanceof KillSwitch))
-    throw invalid("security.killSwitch must be a KillSwitch: new KillSwitch().");
-  if (strict !== undefined && typeof strict !== "boolean") throw invalid("security.strict is true or false.");
+    throw invalid("security.killSwitch", "must be a KillSwitch: new KillSwitch()");
+  checkFlag("security.strict", strict);
   if (!strict) return;
   const missing = [
     // With partition threads it is the module's to export, which they see to.
@@ -276,7 +275,8 @@ function checkSecurity({ security, execution, workers }: LoomConfig): void {
   ];
   if (missing.length > 0)
     throw invalid(
-      `security.strict asks for ${missing.join(", ")}: add what is missing, or leave strict out.`,
+      "security.strict",
+      `asks for ${missing.join(", ")}: add what is missing, or leave strict out`,
     );
 }
 
@@ -288,10 +288,9 @@ function checkWorkers({ workers, storage, execution, security }: LoomConfig): vo
     throw invalidWorkers("actors", "needs a log that threads share: storage has to be lmdbStorage({ dir })");
   for (const option of ["authorizer", "policies", "secrets"] as const) {
     if (security?.[option] === undefined) continue;
-    throw new HeddleError(
-      "CONFIG_INVALID",
-      `security.${option} does not go with workers.actors: effects run in those threads. Export ${option} from the module that workers.app names (${threads.app}).`,
-      { details: { option: `security.${option}` } },
+    throw invalid(
+      `security.${option}`,
+      `does not go with workers.actors: effects run in those threads. Export ${option} from the module that workers.app names (${threads.app})`,
     );
   }
   for (const option of ["registerEffects", "effectMiddleware", "claimCheck", "now"] as const) {
@@ -300,24 +299,18 @@ function checkWorkers({ workers, storage, execution, security }: LoomConfig): vo
       option === "now"
         ? "partition threads take the time of the system. Leave it out, or leave workers.actors out"
         : `a function cannot cross threads. Export ${option} from the module that workers.app names (${threads.app})`;
-    throw new HeddleError(
-      "CONFIG_INVALID",
-      `execution.${option} does not go with workers.actors: ${advice}.`,
-      {
-        details: { option: `execution.${option}` },
-      },
-    );
+    throw invalid(`execution.${option}`, `does not go with workers.actors: ${advice}`);
   }
 }
 
 function checkGroup(group: Group, options: unknown): void {
   if (typeof options !== "object" || options === null)
-    throw invalid(`${group} is a group of options, so it must be an object.`);
+    throw invalid(group, "is a group of options, so it must be an object");
   const { has, later } = GROUPS[group];
   for (const [option, value] of Object.entries(options)) {
     if (value === undefined || has.includes(option)) continue;
     if (later.includes(option)) throw unavailable(`${group}.${option}`);
-    throw invalid(`There is no option ${group}.${option}.${suggestion(option, [...has, ...later])}`);
+    throw unknown(`${group}.${option}`, suggestion(option, [...has, ...later]));
   }
 }
 
@@ -333,17 +326,11 @@ function misplaced(option: string): HeddleError {
     );
   }
   if (TOP_LEVEL_LATER.includes(option)) return unavailable(option);
-  return invalid(`There is no option ${option}.${suggestion(option, TOP_LEVEL)}`);
+  return unknown(option, suggestion(option, TOP_LEVEL));
 }
 
 function unavailable(option: string): HeddleError {
-  return new HeddleError(
-    "CONFIG_INVALID",
-    `${option} is not in this version of heddle. It is refused so that you do not rely on it.`,
-    {
-      details: { option },
-    },
-  );
+  return invalid(option, "is not in this version of heddle. It is refused so that you do not rely on it");
 }
 
 function suggestion(option: string, known: readonly string[]): string {
@@ -359,10 +346,10 @@ function isRecord(value: unknown): boolean {
 /** `check` says what is wrong with an item, in words that follow on its place. */
 function checkList(option: string, value: unknown, check: (item: unknown) => true | string): void {
   if (value === undefined) return;
-  if (!Array.isArray(value)) throw invalid(`${option} must be a list.`);
+  if (!Array.isArray(value)) throw invalid(option, "must be a list");
   for (const [i, item] of value.entries()) {
     const complaint = check(item);
-    if (complaint !== true) throw invalid(`${option}[${i}] ${complaint}.`);
+    if (complaint !== true) throw invalid(`${option}[${i}]`, complaint);
   }
 }
 
@@ -372,18 +359,29 @@ function checkAuthorizer(
   which: string,
 ): void {
   if (value === undefined || isAuthorizer(value)) return;
-  throw invalid(`${option} must have a function authorize, ${which}.`);
+  throw invalid(option, `must have a function authorize, ${which}`);
 }
 
 function checkFunction(option: string, value: unknown): void {
-  if (value !== undefined && typeof value !== "function") throw invalid(`${option} must be a function.`);
+  if (value !== undefined && typeof value !== "function") throw invalid(option, "must be a function");
+}
+
+function checkFlag(option: string, value: unknown): void {
+  if (value !== undefined && typeof value !== "boolean") throw invalid(option, "must be true or false");
 }
 
 function checkCount(option: string, value: number | undefined, least: number): void {
   if (value === undefined || (Number.isInteger(value) && value >= least)) return;
-  throw invalid(`${option} must be a whole number of at least ${least}, not ${value}.`);
+  throw invalid(option, `must be a whole number of at least ${least}, not ${value}`);
 }
 
-function invalid(message: string): HeddleError {
-  return new HeddleError("CONFIG_INVALID", message);
+/** `complaint` follows on the option's name. */
+function invalid(option: string, complaint: string): HeddleError {
+  return new HeddleError("CONFIG_INVALID", `${option} ${complaint}.`, { details: { option } });
+}
+
+function unknown(option: string, suggestion: string): HeddleError {
+  return new HeddleError("CONFIG_INVALID", `There is no option ${option}.${suggestion}`, {
+    details: { option },
+  });
 }

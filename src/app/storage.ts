@@ -89,8 +89,8 @@ export function openStores(storage: StorageConfig, options: StoreOptions): Store
     }
     case "custom":
       if (storage.branchRegistry !== undefined) {
-        throw new HeddleError(
-          "CONFIG_INVALID",
+        throw invalid(
+          "storage.branchRegistry",
           "storage.branchRegistry: branching is not in this version of heddle.",
         );
       }
@@ -98,7 +98,7 @@ export function openStores(storage: StorageConfig, options: StoreOptions): Store
         typeof storage.eventStore?.open !== "function" ||
         typeof storage.snapshotStore?.load !== "function"
       ) {
-        throw new HeddleError("CONFIG_INVALID", "A custom storage needs an eventStore and a snapshotStore.");
+        throw invalid("storage", "A custom storage needs an eventStore and a snapshotStore.");
       }
       return {
         eventStore: storage.eventStore,
@@ -106,8 +106,8 @@ export function openStores(storage: StorageConfig, options: StoreOptions): Store
         contentStore: storage.contentStore ?? new NoContentStore(),
       };
     default:
-      throw new HeddleError(
-        "CONFIG_INVALID",
+      throw invalid(
+        "storage",
         'storage must be { kind: "memory" }, lmdbStorage({ dir }) or { kind: "custom", eventStore, snapshotStore }.',
       );
   }
@@ -119,13 +119,10 @@ function openLmdb(
   onListenerError: (error: unknown) => void,
 ): LmdbEventStore {
   if (typeof dir !== "string" || dir.length === 0) {
-    throw new HeddleError("CONFIG_INVALID", 'lmdbStorage needs a directory: lmdbStorage({ dir: ".data" }).');
+    throw invalid("storage.dir", 'lmdbStorage needs a directory: lmdbStorage({ dir: ".data" }).');
   }
   if (sync !== undefined && sync !== "flush" && sync !== "commit") {
-    throw new HeddleError(
-      "CONFIG_INVALID",
-      `lmdbStorage: sync is "flush" or "commit", not ${JSON.stringify(sync)}.`,
-    );
+    throw invalid("storage.sync", `lmdbStorage: sync is "flush" or "commit", not ${JSON.stringify(sync)}.`);
   }
   const eventStore = new LmdbEventStore({
     interruptible: !isMainThread, // whoever started this thread may terminate it
@@ -147,4 +144,8 @@ function openLmdb(
     );
   }
   return eventStore;
+}
+
+function invalid(option: string, message: string): HeddleError {
+  return new HeddleError("CONFIG_INVALID", message, { details: { option } });
 }

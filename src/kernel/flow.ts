@@ -47,7 +47,7 @@ export function flow$<TIn, TOut>(options: FlowOptions<TIn, TOut>): FlowDefinitio
   checkSchemas(`flow ${options.id}`, "resumeSchemas", options.resumeSchemas);
   checkPolicies(`flow ${options.id}`, options.policies);
   const steps = options.steps ?? [];
-  if (!Array.isArray(steps))
+  if (!Array.isArray(steps as unknown))
     throw new HeddleError("CONFIG_INVALID", `flow ${options.id}: steps must be a list.`);
   const seen = new Map<string, ListedStep>();
   for (const step of steps) {

@@ -149,6 +149,31 @@ describe("an option with a wrong value", () => {
     expect(error.message).toMatch(message);
   });
 
+  it.each<[string, unknown]>([
+    ["flows", { flows: one }],
+    ["flows[1]", { flows: [one, one.definition] }],
+    ["autostart", { autostart: "no" }],
+    ["execution", { execution: true }],
+    ["execution.maxInFlight", { execution: { maxInFlight: 0 } }],
+    ["execution.admission", { execution: { admission: "later" } }],
+    ["execution.validateInput", { execution: { validateInput: "no" } }],
+    ["execution.maxinflight", { execution: { maxinflight: 5 } }],
+    ["execution.effectMiddleware[0]", { execution: { effectMiddleware: [3] } }],
+    ["security.strict", { security: { strict: true } }],
+    ["security.authorizer", { security: { authorizer: {} } }],
+    ["security.compliance", { security: { compliance: {} } }],
+    ["observability.onEvent", { observability: { onEvent: "log" } }],
+    ["durability.snapshotEvery", { durability: { snapshotEvery: 0 } }],
+    ["storage", { storage: { kind: "sqlite" } }],
+    ["storage.dir", { storage: { kind: "lmdb" } }],
+    ["storage.sync", { storage: { kind: "lmdb", dir: "x", sync: "never" } }],
+  ])("%s is named in the details", (option, options) => {
+    expect(refusal({ storage: memory, ...(options as object) })).toMatchObject({
+      code: "CONFIG_INVALID",
+      details: { option },
+    });
+  });
+
   it("two flows of one name conflict; one flow twice does not", async () => {
     const error = refusal({ storage: memory, flows: [one, flow("one", async () => 2)] });
     expect(error.code).toBe("DEFINITION_CONFLICT");
@@ -315,7 +340,7 @@ describe("security.strict", () => {
     [{ executionAuthorizer: () => true }, /security\.executionAuthorizer must have a function authorize/],
     [{ resumeAuthenticator: {} }, /security\.resumeAuthenticator must have a function authenticate/],
     [{ onExecutionDenied: "log" }, /security\.onExecutionDenied must be a function/],
-    [{ strict: "yes" }, /security\.strict is true or false/],
+    [{ strict: "yes" }, /security\.strict must be true or false/],
   ])("%o is refused", (security, message) => {
     const error = refusal({ storage: memory, security });
     expect(error.code).toBe("CONFIG_INVALID");

@@ -59,7 +59,7 @@ describe("an option that cannot be", () => {
       { workers: { actors: 1, app: FLOWS }, execution: { now: () => 0 } },
       "execution.now does not go with workers.actors",
     ],
-    [{ execution: { admission: "maybe" } }, 'execution.admission is "wait" or "reject", not "maybe".'],
+    [{ execution: { admission: "maybe" } }, 'execution.admission must be "wait" or "reject", not "maybe".'],
     [{ execution: { maxInFlight: 0 } }, "execution.maxInFlight must be a whole number of at least 1, not 0."],
   ])("%j", (options, words) => {
     const error = refusal(options);
