@@ -46,9 +46,10 @@ export function flow$<TIn, TOut>(options: FlowOptions<TIn, TOut>): FlowDefinitio
   checkDuration("CONFIG_INVALID", `flow ${options.id}: deadlineMs`, options.deadlineMs);
   checkSchemas(`flow ${options.id}`, "resumeSchemas", options.resumeSchemas);
   checkPolicies(`flow ${options.id}`, options.policies);
-  const steps = options.steps ?? [];
-  if (!Array.isArray(steps as unknown))
+  const listed: unknown = options.steps;
+  if (listed !== undefined && !Array.isArray(listed))
     throw new HeddleError("CONFIG_INVALID", `flow ${options.id}: steps must be a list.`);
+  const steps = options.steps ?? [];
   const seen = new Map<string, ListedStep>();
   for (const step of steps) {
     checkId(`step id in flow ${options.id}`, step.id);
