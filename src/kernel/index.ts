@@ -77,7 +77,7 @@ export { fold } from "./fold.js";
 export { checkId, createIdSource, type FillRandom, ID_BYTES_MAX, partitionOf } from "./ids.js";
 export { LeanMap } from "./lean-map.js";
 export type { Meter, MeterRow, Totals } from "./meter.js";
-export { checkPolicies, checkPolicy, type Grant, type PolicyDefinition, policy$ } from "./policy.js";
+export { checkPolicies, type Grant, type PolicyDefinition, policy$ } from "./policy.js";
 export type { OutcomeEvent } from "./recording.js";
 export { checkEventName, checkUsage } from "./request.js";
 export { describeIssues, issuesOf, parseOutput, parseSync, parseWith, type Schema } from "./schema.js";

@@ -26,7 +26,7 @@ export function policy$(policy: PolicyDefinition): PolicyDefinition {
 const FIELDS = ["id", "allow", "deny"];
 
 /** Refuses what is no policy. A word that it does not know may be a misspelt `allow`, without which everything is allowed. */
-export function checkPolicy(policy: unknown): asserts policy is PolicyDefinition {
+function checkPolicy(policy: unknown): asserts policy is PolicyDefinition {
   if (typeof policy !== "object" || policy === null) throw invalid("A policy", "is made by policy$");
   const { id } = policy as { readonly id: unknown };
   checkId("policy id", id);
