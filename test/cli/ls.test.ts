@@ -29,7 +29,7 @@ describe("heddle ls", () => {
     expect(timeless.replaceAll(/ +/g, " ")).toMatchInlineSnapshot(`
       "ID FLOW STATUS SEQ AGE IDLE STARTED (UTC)
       tour-waiting tour@3 suspended 21 <age> <age> <moment>
-      tour-cancelled tour@3 cancelled 22 <age> <age> <moment>
+      tour-cancelled tour@3 cancelled 23 <age> <age> <moment>
       tour-failed tour@3 failed 24 <age> <age> <moment>
       tour-done tour@3 completed 24 <age> <age> <moment>
       "
