@@ -31,8 +31,12 @@ export function vaultOf(sealingKey: SealingKey | undefined): Vault {
   return new Vault(sealingKeysOf(sealingKey));
 }
 
+/** A copy: whoever wipes a key once it is handed over is not to have everything sealed with a wiped one. */
 export function sealingKeysOf(sealingKey: SealingKey | undefined): SealingKeyRing | undefined {
-  return sealingKey === undefined ? undefined : readRing(sealingKey);
+  if (sealingKey === undefined) return undefined;
+  const { current, keys } = readRing(sealingKey);
+  const copies = Object.entries(keys).map(([id, key]) => [id, new Uint8Array(key)] as const);
+  return { current, keys: Object.fromEntries(copies) };
 }
 
 export function redactorOf(secrets: SecretsConfig | undefined, now: () => number): Redactor | undefined {
