@@ -88,7 +88,14 @@ function replaced(value: unknown, done: Map<object, unknown>): unknown {
     ? []
     : (Object.create(Object.getPrototypeOf(value) as object | null) as Record<string, unknown>);
   done.set(value, copy);
-  for (const [key, part] of Object.entries(value)) Reflect.set(copy, key, replaced(part, done));
+  // Defined, not set: `__proto__` is a key like any other in what came out of JSON.
+  for (const [key, part] of Object.entries(value))
+    Object.defineProperty(copy, key, {
+      value: replaced(part, done),
+      writable: true,
+      enumerable: true,
+      configurable: true,
+    });
   return copy;
 }
 
