@@ -8,7 +8,13 @@
 // O5  The digest is taken before anything is stored, so one that throws stores nothing.
 // O6  What may not be read is put away nowhere: it goes into the log, which seals it. A stream cannot, and is refused.
 
-import { type ContentStore, HeddleError, type StoredContent } from "../../kernel/index.js";
+import {
+  type ContentStore,
+  contained,
+  HeddleError,
+  isThenable,
+  type StoredContent,
+} from "../../kernel/index.js";
 import type { EffectContext, EffectMiddleware } from "../effect.js";
 import { tainted, taintOrigin } from "../taint.js";
 import { type DefaultDigest, type Digest, ignoresBytes, takeDigest } from "./digest.js";
@@ -165,7 +171,8 @@ class ClaimCheck {
     const isRetained = typeof retain === "function" ? retain(toolId) : retain;
     const { executionId, stepId } = ctx;
     try {
-      onOffload?.({ toolId, stepId, executionId, size, contentAddress: ref });
+      const told: unknown = onOffload?.({ toolId, stepId, executionId, size, contentAddress: ref });
+      if (isThenable(told)) contained(Promise.resolve(told));
     } catch {
       // Whoever counts bytes is no reason for an effect to fail.
     }
