@@ -30,7 +30,10 @@ export function watchErrors(stream: unknown): void {
   if (isNodeStream(stream)) stream.on("error", () => {});
 }
 
-/** @throws INPUT_INVALID for a stream that somebody else reads */
+/** Streams that can be read once, and were. To read one again would be to find it empty, and nobody would notice. */
+const spent = new WeakSet<object>();
+
+/** @throws INPUT_INVALID for a stream that somebody else reads, or that was read here before */
 export function openSource(stream: StreamOfBytes): StreamSource {
   if (isWebStream(stream)) {
     if (stream.locked)
@@ -42,6 +45,15 @@ export function openSource(stream: StreamOfBytes): StreamSource {
     return { read: () => reader.read(), letGo: () => void reader.cancel().catch(ignore) };
   }
   const iterator = stream[Symbol.asyncIterator]();
+  // Others may make a new iterator each time.
+  if (isNodeStream(stream) || (iterator as unknown) === stream) {
+    if (spent.has(stream))
+      throw new HeddleError(
+        "INPUT_INVALID",
+        "The stream was read before, for another call or attempt. Make a new one for each.",
+      );
+    spent.add(stream);
+  }
   return {
     read: () => iterator.next(),
     letGo: () => {
