@@ -102,6 +102,12 @@ describe.each(PLACES)("a secretRef of an effect %s", (_place, prefix, config) =>
     });
   });
 
+  it("does not come out in the words for a result that cannot be recorded", async () => {
+    expect(await run("unrecordable", {})).toMatchObject({
+      error: { code: "VALUE_NOT_RECORDABLE", message: expect.stringContaining("[secret]") as unknown },
+    });
+  });
+
   it("does not come out of a failure channel", async () => {
     expect(await run("refuses", {})).toMatchObject({
       name: "TypedFailure",
@@ -256,4 +262,21 @@ describe("security.sealingKey", () => {
     ],
     ["a ring with a bad key", { current: "a", keys: { a: new Uint8Array(32), b: [1] } }, /\(b\)/],
   ])("%s is refused, with what to do", (_what, bad, message) => refuses({ sealingKey: bad }, message));
+
+  it.each<[string, Partial<HeddleConfig>]>([
+    ["in the host's thread", { execution: { registerEffects } }],
+    ["in a partition thread", { workers: { actors: 1, app: MODULE } }],
+  ])("is copied: wiping it afterwards wipes nothing here, %s", async (_place, config) => {
+    const storage = lmdbStorage({ dir: temporaryDirectory(), sync: "commit" });
+    const sealingKey = new Uint8Array(32).fill(7);
+    const first = open({ storage, security: { sealingKey }, ...config });
+    sealingKey.fill(0);
+    const input = { toolId: "inline.leak", input: { key: "typed-key-4711" } };
+    const handle = await first.runtime.start(uses, input, { executionId: "x" });
+    const result = await within(handle.result(), "result");
+    await first.close();
+    const later = open({ storage, security: { sealingKey: new Uint8Array(32).fill(7) } });
+    expect(await within(later.runtime.handle("x").result(), "the same")).toEqual(result);
+    await later.close();
+  });
 });

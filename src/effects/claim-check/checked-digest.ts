@@ -7,11 +7,17 @@ import { HeddleError } from "../../kernel/errors.js";
 /** A digest is for the log, and so is its size. */
 const DIGEST_LIMITS = { ...VALUE_LIMITS, bytesMax: 16 * 1024 };
 
-/** @throws DIGEST_FAILED for what is too large for a log, or cannot be recorded */
-export function checkedDigest(digest: unknown, toolId: string): unknown {
+/**
+ * @param shown what may be seen of it
+ * @throws DIGEST_FAILED for what is too large for a log, or cannot be recorded */
+export function checkedDigest(
+  digest: unknown,
+  toolId: string,
+  shown: (digest: unknown) => unknown = (value) => value,
+): unknown {
   if (digest instanceof Promise) void contained(digest); // it is refused, and what it comes to is nobody's error
   try {
-    return fromWire(toWire(digest, DIGEST_LIMITS));
+    return fromWire(toWire(shown(digest), DIGEST_LIMITS));
   } catch (error) {
     throw digestFailed(toolId, `gave no small recordable value: ${(error as Error).message}`, error);
   }

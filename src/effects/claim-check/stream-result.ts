@@ -73,7 +73,7 @@ export class StreamResult {
    */
   async digest(toolId: string): Promise<unknown> {
     try {
-      return checkedDigest(this.#veil.shown(await this.#ownDigest(toolId)), toolId);
+      return checkedDigest(await this.#ownDigest(toolId), toolId, this.#veil.shown);
     } catch (error) {
       throw this.failure(error);
     }

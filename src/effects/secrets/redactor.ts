@@ -18,7 +18,7 @@ import { SecretTexts } from "../../kernel/secrets/secret-texts.js";
 import { ChangedContext } from "../changed-context.js";
 import { EncodedStream } from "../claim-check/encoded-stream.js";
 import { OFFLOAD_LIMITS } from "../claim-check/encoding.js";
-import { StreamResult } from "../claim-check/stream-result.js";
+import { discardStreams, StreamResult } from "../claim-check/stream-result.js";
 import type { EffectContext, EffectMiddleware } from "../effect.js";
 import type { RingGuard } from "../layer.js";
 import { keepRetryHint } from "../retry-hint.js";
@@ -154,8 +154,11 @@ function shown(value: unknown, texts: SecretTexts): unknown {
   let wire: Wire;
   try {
     wire = toWire(value, OFFLOAD_LIMITS);
-  } catch {
-    return value; // nor will anybody else be able to record it
+  } catch (refusal) {
+    // Nor will anybody else be able to record it, and say so in the same words, which name parts of it.
+    if (!texts.isIn(failureToWire(refusal))) return value;
+    discardStreams(value);
+    throw refusal;
   }
   const scrubbed = texts.scrub(wire);
   return scrubbed === wire ? value : fromWire(scrubbed);

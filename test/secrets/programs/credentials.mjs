@@ -41,6 +41,8 @@ export const effects = {
     throw Object.assign(new Error(`slow down, ${key}`), { response: { headers } });
   }),
   refuses: new ToolEffect(({ key }) => fail("refused", { key }), { errors: { refused: z.unknown() } }),
+  /** Nobody can record it, and whoever says why names its parts. */
+  unrecordable: new ToolEffect(({ key }) => ({ [key]: () => key })),
   /** Has something to say after it has returned. */
   streams: new ToolEffect(({ key, says }) => {
     const gives = async function* () {
