@@ -2,7 +2,7 @@
 
 import { Readable } from "node:stream";
 import { inspect } from "node:util";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import {
   type ClaimCheckEnvelope,
   type ClaimCheckOptions,
@@ -134,6 +134,17 @@ describe("a result", () => {
   });
 });
 
+it("a reporter that rejects harms nobody either", async () => {
+  const unhandled: unknown[] = [];
+  const note = (reason: unknown): number => unhandled.push(reason);
+  process.on("unhandledRejection", note);
+  onTestFinished(() => void process.off("unhandledRejection", note));
+  const onOffload = (): Promise<void> => Promise.reject(new Error("the meter is full"));
+  expect(isClaimCheck(await bench({ onOffload: onOffload as () => void }).run(rows))).toBe(true);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(unhandled).toEqual([]);
+});
+
 describe("a digest", () => {
   const digests = { read: (result: readonly unknown[]) => ({ rows: result.length }) };
 
@@ -222,6 +233,21 @@ describe("an input", () => {
     const { seen, ref } = await given((envelope: unknown) => Object.assign(input, { self: input, envelope }));
     expect(input["envelope"]).toBe(ref);
     expect((seen as { self: { envelope: unknown } }).self.envelope).toEqual(rows);
+  });
+
+  it("cannot give itself a prototype", async () => {
+    const { store, middleware } = bench();
+    const { ref, size } = await store.put("1");
+    const hostile: unknown = JSON.parse(
+      `{ "__proto__": { "isAdmin": true }, "file": { "__loomClaimCheck": true, "ref": "${ref}", "size": ${size} } }`,
+    );
+    let got: unknown;
+    await middleware(contextOf("read"), hostile, async (input) => {
+      got = input;
+      return 1;
+    });
+    expect(got).not.toHaveProperty("isAdmin");
+    expect(JSON.stringify(got)).toBe('{"__proto__":{"isAdmin":true},"file":1}');
   });
 
   it("of a model, or of a tool to which envelopes are data, is left as it is", async () => {
@@ -360,6 +386,25 @@ describe("streamResult", () => {
       expect(outcome).toMatchObject({ status: "rejected", reason: { message: "cancelled" } });
     expect(streams.node.destroyed).toBe(true);
     expect(cancelled).toBe(true);
+  });
+
+  it.each([
+    ["a Readable", () => Readable.from(lines)],
+    ["a generator", generator],
+    ["a ReadableStream", () => new Blob(lines).stream()],
+  ])("refuses to read %s twice, which would store nothing the second time", async (_what, make) => {
+    const { run } = bench();
+    const stream = make();
+    expect(await run(streamResult(stream))).toMatchObject({ size: expected.length });
+    await expect((async () => run(streamResult(stream)))()).rejects.toMatchObject({ code: "INPUT_INVALID" });
+  });
+
+  it("reads what can be read more than once as often as it is given", async () => {
+    const { run } = bench();
+    const stream = { [Symbol.asyncIterator]: generator };
+    const [one, other] = [await run(streamResult(stream)), await run(streamResult(stream))];
+    expect(one).toMatchObject({ size: expected.length });
+    expect(other).toEqual(one);
   });
 
   it("refuses what is no stream, or is read already", async () => {
