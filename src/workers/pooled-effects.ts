@@ -30,9 +30,6 @@ import {
 } from "./pool/index.js";
 import { type EffectTable, loadEffects } from "./pool/thread/effect-module.js";
 
-/** Threads a call may lose to others while its stream is read. */
-const STREAM_LOSSES_MAX = 3;
-
 const NOTHING: EffectTable = new Map();
 
 export class PooledEffects {
@@ -152,14 +149,14 @@ class PooledEffect implements RemoteEffect {
   }
 
   executeWithin(input: unknown, ctx: EffectContext, terms: RemoteTerms): Promise<unknown> {
-    return this.#call(input, ctx, terms, STREAM_LOSSES_MAX);
+    return this.#call(input, ctx, terms, 0);
   }
 
   async #call(
     input: unknown,
     ctx: EffectContext,
     { timeoutMs, mayRepeat, release, conceal, late }: RemoteTerms,
-    lossesLeft: number,
+    lostThreads: number,
   ): Promise<unknown> {
     const { pool } = this.#home;
     release?.();
@@ -183,16 +180,17 @@ class PooledEffect implements RemoteEffect {
       meter: ctx.meter,
       timeoutMs,
       mayRepeat,
+      lostThreads,
       conceal,
       late,
     });
-    if (result instanceof StreamResult && mayRepeat && lossesLeft > 0)
+    if (result instanceof StreamResult && mayRepeat)
       result.again = () =>
         this.#call(
           input,
           ctx,
           { timeoutMs, mayRepeat, ...(conceal && { conceal }), ...(late && { late }) },
-          lossesLeft - 1,
+          lostThreads + 1,
         ); // F4
     return result;
   }

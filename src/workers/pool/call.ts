@@ -28,6 +28,8 @@ export interface PoolCall extends Omit<EffectContext, "signal" | "emit" | "meter
   readonly late?: ((failure: { readonly error: unknown } | undefined) => void) | undefined;
   /** False: once it has begun it is not run again, whoever ended its thread; it fails with EFFECT_WORKER_LOST. Default true. */
   readonly mayRepeat?: boolean | undefined;
+  /** Threads that ended under it before, when it was made by whoever read its stream, through no fault of its own. Default 0. */
+  readonly lostThreads?: number | undefined;
 }
 
 /** The same with an input that is cut off from the program already, as the log holds it. */
@@ -67,7 +69,7 @@ export class PendingCall {
   id = 0;
   sentAt = 0;
   /** Threads that ended under it through no fault of its own. */
-  lostThreads = 0;
+  lostThreads: number;
   /** Why it was given up while it ran. */
   #stopped: { readonly reason: unknown } | undefined;
   /** Whether it is to have a thread to itself, because it may be what ends threads. */
@@ -92,6 +94,7 @@ export class PendingCall {
     this.blobs = blobs;
     this.bytes = blobs.reduce((sum, { bytes }) => sum + bytes.length, wireBytes(input));
     this.enqueuedAt = now;
+    this.lostThreads = request.lostThreads ?? 0;
     this.#settle = settle;
   }
 

@@ -11,7 +11,7 @@
 // E4  A thread is ended by force for one reason only, an effect that ignores its deadline and the grace after it; and when
 //     the pool closes. No sign of life is asked for: an effect may keep its thread as long as it likes (C-EFF-02).
 // E5  Calls that ran beside the one that took the thread down run again with the same attempt number and key. One that lost
-//     several threads that way runs alone, so that it gets done (C-EFF-01).
+//     several threads that way runs alone, so that it gets done (C-EFF-01). Of a call whose result is a stream, whoever reads it says so.
 // E6  An idle pool does not keep a host alive; after close the pool holds nothing: no thread, no timer, no port.
 
 import type { Piscina } from "piscina";
@@ -326,7 +326,8 @@ export class EffectPool {
       call.onAbort = () => this.#cancel(call, request.signal?.reason);
       request.signal.addEventListener("abort", call.onAbort, { once: true });
     }
-    this.#waiting.add(call);
+    if (mustBeAlone(call)) this.#waiting.addSuspect(call);
+    else this.#waiting.add(call);
   }
 
   #refusalOf({ effectId, signal }: PoolCall): unknown {
@@ -467,7 +468,7 @@ export class EffectPool {
     for (const call of unstarted.reverse()) this.#rerun(call, false, end);
     for (const call of innocent.toReversed()) {
       call.lostThreads += 1;
-      this.#rerun(call, call.lostThreads >= LOSSES_MAX, end);
+      this.#rerun(call, mustBeAlone(call), end);
     }
     this.#meters.noteReruns(suspects.length + innocent.length);
     if (started.length === 0 && lane.done === 0) this.#noteFailure(end);
@@ -491,6 +492,11 @@ export class EffectPool {
       this.#over(call, noThreadError(call.request, end, FAILURES_MAX));
     }
   }
+}
+
+/** E5 */
+function mustBeAlone({ lostThreads }: PendingCall): boolean {
+  return lostThreads >= LOSSES_MAX;
 }
 
 /** An input that is too large for a packet may be let in without its blobs. */

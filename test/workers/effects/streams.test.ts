@@ -172,6 +172,21 @@ describe.each([
   }
 });
 
+it("a stream that loses thread after thread to other calls gets one to itself, and is charged nothing", async () => {
+  const app = openApp(0);
+  const { file, lines } = markFile();
+  const begun = (): number => lines().filter((line) => line.startsWith("begin")).length;
+  const dump = await start(app, "dump", { file, pieces: 100, ms: 10 });
+  for (let loss = 1; loss <= 6; loss++) {
+    // The fourth time it is alone in its thread, and they wait.
+    if (loss <= 4)
+      await until(() => begun() === loss && lines().at(-1) === "piece", `the stream for the ${loss}th time`);
+    await app.runtime.start(single, { toolId: "exits", input: { file, done: `${file}-${loss}` } });
+  }
+  expect(await within(dump.result(), "the stream")).toMatchObject({ result: { size: 10_000_000 } });
+  expect(lines().filter((line) => line.startsWith("begin"))).toEqual(Array(4).fill("begin 1"));
+});
+
 describe.each([
   ["in the host's thread", 0],
   ["in two partition threads", 2],
