@@ -172,7 +172,7 @@ class ClaimCheck {
     const { executionId, stepId } = ctx;
     try {
       const told: unknown = onOffload?.({ toolId, stepId, executionId, size, contentAddress: ref });
-      if (isThenable(told)) contained(Promise.resolve(told));
+      if (isThenable(told)) void contained(Promise.resolve(told));
     } catch {
       // Whoever counts bytes is no reason for an effect to fail.
     }

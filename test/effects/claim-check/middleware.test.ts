@@ -139,8 +139,8 @@ it("a reporter that rejects harms nobody either", async () => {
   const note = (reason: unknown): number => unhandled.push(reason);
   process.on("unhandledRejection", note);
   onTestFinished(() => void process.off("unhandledRejection", note));
-  const onOffload = (): Promise<void> => Promise.reject(new Error("the meter is full"));
-  expect(isClaimCheck(await bench({ onOffload: onOffload as () => void }).run(rows))).toBe(true);
+  const onOffload: () => unknown = () => Promise.reject(new Error("the meter is full"));
+  expect(isClaimCheck(await bench({ onOffload }).run(rows))).toBe(true);
   await new Promise((resolve) => setImmediate(resolve));
   expect(unhandled).toEqual([]);
 });
