@@ -59,6 +59,22 @@ describe.skipIf(process.platform !== "linux")("a disk that is full (C-LOG-02)", 
     await store.close();
   });
 
+  it("refuses content it cannot write, and the log beside it goes on by itself once there is room", async () => {
+    const child = startChild("content-filler.ts", [temporary.dir], { before: EIGHT_MEGABYTES });
+    const failed = "STORAGE_FAILED";
+    expect(JSON.parse(await child.line())).toEqual({ full: [failed, failed], read: "kept" });
+    const lifted = spawnSync("prlimit", ["--pid", String(child.process.pid), "--fsize=unlimited"]);
+    expect(lifted.status).toBe(0);
+    child.kill("SIGUSR2");
+    expect(JSON.parse(await child.line())).toEqual({ after: ["done", "done", "done"], unhandled: [] });
+    expect(await child.ended()).toBe(7);
+    const store = openStore();
+    await store.open(0);
+    expect(await store.list()).toHaveLength(1);
+    expect(await store.content.sweep({ olderThanMs: 0 })).toEqual({ removed: 1, bytes: 20 * 1024 * 1024 });
+    await store.close();
+  });
+
   it("closes after a failure, and the log opens again with everything acknowledged", async () => {
     const child = startChild("filler.ts", [temporary.dir, "close"], { before: EIGHT_MEGABYTES });
     const { acknowledged } = JSON.parse(await child.line()) as Report;

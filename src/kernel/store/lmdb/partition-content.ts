@@ -7,6 +7,7 @@
 //     next removes what is staged, so a kill at any point leaves nothing behind.
 // D2  A commit takes a megabyte of chunks at most: executions that commit meanwhile do not wait for all of it.
 // D3  An upload has one block of memory, which is used again when a commit is durable. (lmdb-js keeps a pointer till then.)
+//     What fails here fails here alone: the log beside it goes on.
 // D4  Content is removed by staging its chunks, in the commit that checks that nothing pins it. What is empty has none, and the
 //     number of its upload may by now be that of another.
 
@@ -106,7 +107,7 @@ export class PartitionContent {
   /** Removes content if `mayGo` still agrees in the commit that does it. Returns its size. (D4) */
   async remove(hash: Uint8Array, mayGo: (row: ContentRow) => boolean): Promise<number | undefined> {
     let gone: ContentRow | undefined;
-    await this.#writer.write(() => {
+    await this.#writer.writeBeside(() => {
       const row = this.#rows.content(hash);
       if (!row || !mayGo(row)) return;
       gone = row;
@@ -140,7 +141,7 @@ export class PartitionContent {
 
   async #dropChunks(upload: number): Promise<void> {
     for (let isLast = false; !isLast; ) {
-      await this.#writer.write(() => {
+      await this.#writer.writeBeside(() => {
         const keys = [...this.#table.getKeys({ ...chunksOfUpload(upload), limit: REMOVALS })];
         isLast = keys.length < REMOVALS;
         for (const key of keys) void this.#table.remove(key);
@@ -188,7 +189,7 @@ class Upload {
     if (this.#batch.length < BATCH) return;
     const isFirst = !this.isStaged;
     this.isStaged = true;
-    await this.#writer.write(() => {
+    await this.#writer.writeBeside(() => {
       if (isFirst) void this.#table.put(stagedKey(this.number), CITED);
       this.#putBatch();
     });
@@ -199,7 +200,7 @@ class Upload {
   /** The last chunks and the content in one commit. Whether the chunks were new. */
   async end(keep: () => boolean): Promise<boolean> {
     let isNew = false;
-    await this.#writer.write(() => {
+    await this.#writer.writeBeside(() => {
       isNew = keep();
       if (isNew) this.#putBatch();
       if (isNew && this.isStaged) void this.#table.remove(stagedKey(this.number));

@@ -12,6 +12,8 @@
 //     machine may lose it, and with it the whole environment, because nothing orders what reaches the disk.
 // W4  After a failed write nothing more is taken until a probe gets through. What failed is not in the log, with one
 //     exception no store can rule out: when the disk refuses to flush, the change may be found there all the same.
+//     A change that no later one builds on (content) is different: when it fails, the next of any kind is taken, if the
+//     environment can still be written to.
 // W5  A failed write is one rejection of one promise: no unhandled rejection, no wait that never ends.
 
 import { setImmediate as nextTurn } from "node:timers/promises";
@@ -28,6 +30,10 @@ export class Writer {
   readonly #guard: OpeningGuard;
   #last: Promise<void> | undefined;
   #failure: unknown;
+  /** Whether the write under way is one beside the log. */
+  #isBeside = false;
+  /** Whether the last of those failed. */
+  #isShaken = false;
   #closing: Promise<void> | undefined;
 
   constructor(environment: Environment, flush: boolean, guard: OpeningGuard) {
@@ -55,16 +61,45 @@ export class Writer {
 
   write(change: () => void): Promise<void> {
     return this.#inTurn(async () => {
-      if (this.#failure !== undefined) throw refusedAfter(this.#failure, this.path); // W4
-      await this.#guarded(() => this.#commit(change));
+      this.#checkTaken();
+      await this.#guarded(() => this.#commitUsable(change));
     });
+  }
+
+  /** The same for what stands beside the log. (W4) */
+  writeBeside(change: () => void): Promise<void> {
+    return this.#inTurn(async () => {
+      this.#checkTaken();
+      await this.#guarded(async () => {
+        this.#isBeside = true;
+        try {
+          await this.#commitUsable(change);
+        } catch (error) {
+          this.#isShaken = true;
+          throw error;
+        } finally {
+          this.#isBeside = false;
+        }
+      });
+    });
+  }
+
+  #checkTaken(): void {
+    if (this.#failure !== undefined) throw refusedAfter(this.#failure, this.path); // W4
+  }
+
+  async #commitUsable(change: () => void): Promise<void> {
+    if (this.#isShaken) this.#checkUsable();
+    this.#isShaken = false;
+    await this.#commit(change);
   }
 
   /** Writes a change that says nothing new. When it gets through after a failure, changes are taken again. */
   probe(change: () => void): Promise<void> {
     return this.#inTurn(async () => {
       await this.#guarded(async () => {
-        if (this.#failure !== undefined) this.#checkUsable();
+        if (this.#failure !== undefined || this.#isShaken) this.#checkUsable();
+        this.#isShaken = false;
         await this.#commit(change);
       });
       this.#failure = undefined;
@@ -155,7 +190,7 @@ export class Writer {
         "Make room if the disk is full; if writing does not work again then, close the directory and open it anew.",
       { cause, details: { path: this.path } },
     );
-    this.#failure = failure;
+    if (!this.#isBeside) this.#failure = failure;
     return failure;
   }
 
@@ -163,7 +198,7 @@ export class Writer {
     await this.#last;
     await this.#guard.enter();
     const { root } = this.#environment;
-    if (this.#failure !== undefined) {
+    if (this.#failure !== undefined || this.#isShaken) {
       // lmdb-js waits for all flushes before it closes, also for the one that a failed commit left pending for ever.
       // Nothing is under way any more, so its way of waiting is taken away. (W5)
       Object.defineProperty(root, "_endWrites", { value: undefined });
