@@ -5,7 +5,7 @@
 // E2  A denial leaves nothing in the log. Where the authorizer says so, it looks like an execution that does not exist.
 // E3  Principals are told to the authorizer and to the hook of the host, and stand in no message of ours.
 
-import type { Principal } from "../effects/index.js";
+import { isPrincipal, type Principal } from "../effects/index.js";
 import { type ExecutionHeader, HeddleError, isThenable } from "../kernel/index.js";
 import type { ResumeRequest } from "./messages.js";
 import { unknownExecution } from "./refusals.js";
@@ -168,10 +168,6 @@ function isVerdict(value: unknown): value is ExecutionVerdict {
     (reason === undefined || typeof reason === "string") &&
     (asUnknown === undefined || typeof asUnknown === "boolean")
   );
-}
-
-function isPrincipal(value: unknown): value is Principal {
-  return (typeof value === "string" && value !== "") || (typeof value === "object" && value !== null);
 }
 
 /** The message of a foreign error may say who it was about. (E3) */

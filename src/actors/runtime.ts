@@ -1,7 +1,7 @@
 // ExecutionRuntime: the door through which programs start, resume, cancel and watch executions. It routes each call to
 // the partition that owns the execution, and checks at this boundary whatever can be checked without it.
 
-import type { EffectRuntime, Ledger, Principal } from "../effects/index.js";
+import { type EffectRuntime, isPrincipal, type Ledger, type Principal } from "../effects/index.js";
 import {
   type Clock,
   checkDuration,
@@ -232,6 +232,11 @@ export class ExecutionRuntime implements HandleHost, ExecutionDoors {
 
   /** Sealed wherever there is a key: nobody who reads the log has to know whom an execution acts for. */
   #principalToWire(executionId: string, principal: Principal | undefined): Wire {
+    if (principal !== undefined && !isPrincipal(principal))
+      throw new HeddleError(
+        "INPUT_INVALID",
+        "The principal is text, or an object whose actor and tenant are text where they are given.",
+      );
     const { limits } = this.#options;
     const isSealed = principal !== undefined && this.#vault.hasKey;
     return toWire(
@@ -462,7 +467,7 @@ async function listVisible(
     const page = await eventStore.list({ ...filter, limit, ...(after !== undefined && { after }) });
     found.push(...(await authority.visible(page, principal)));
     after = page.at(-1)?.id;
-    if (page.length < limit || found.length >= limit) return found.slice(0, limit);
+    if (page.length === 0 || page.length < limit || found.length >= limit) return found.slice(0, limit);
   }
 }
 

@@ -4,9 +4,8 @@
 // are needed, one turn each, so a long list is never held in memory and no view of it is kept open.
 
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { FiledStatus } from "../kernel/status.js";
+import { FILED_STATUSES, type FiledStatus } from "../kernel/status.js";
 import type { LogInspector, StoredHeader } from "../kernel/store/lmdb/log-inspector.js";
-import { FILED_STATUSES } from "./render/status.js";
 
 export interface ListedExecution {
   readonly partition: number;

@@ -3,14 +3,14 @@
 
 import { Command, CommanderError, InvalidArgumentError, Option } from "commander";
 import { HEDDLE_VERSION } from "../app/version.js";
-import type { FiledStatus } from "../kernel/status.js";
+import { FILED_STATUSES, type FiledStatus } from "../kernel/status.js";
 import type { DebugOptions } from "./commands/debug.js";
 import type { DoubtsOptions } from "./commands/doubts.js";
 import type { LogsOptions } from "./commands/logs.js";
 import type { LsOptions } from "./commands/ls.js";
 import type { ResolveOptions } from "./commands/resolve.js";
 import { CommandFailure, type ExitCode, reportOf } from "./failure.js";
-import { FILED_STATUSES, statusOf, statusWords } from "./render/status.js";
+import { statusOf, statusWords } from "./render/status.js";
 import type { Terminal } from "./terminal.js";
 import type { TuneOptions } from "./tune/tune.js";
 

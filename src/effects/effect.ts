@@ -20,10 +20,21 @@ export interface PrincipalFacts {
   readonly [fact: string]: unknown;
 }
 
+/** Whether it can be told who it is. A name that is none would be nobody to every budget, grant and kill switch. */
+export function isPrincipal(value: unknown): value is Principal {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return isName(value);
+  const { actor, tenant } = value as { readonly actor?: unknown; readonly tenant?: unknown };
+  return (actor === undefined || isName(actor)) && (tenant === undefined || isName(tenant));
+}
+
+function isName(value: unknown): value is string {
+  return typeof value === "string" && value !== "";
+}
+
 /** The tenant it acts for, if it says so. */
 export function tenantOf(principal: unknown): string | undefined {
   const { tenant } = (principal ?? {}) as { readonly tenant?: unknown };
-  return typeof tenant === "string" && tenant !== "" ? tenant : undefined;
+  return isName(tenant) ? tenant : undefined;
 }
 
 export type EffectKind = "tool" | "llm" | "human" | "a2a";

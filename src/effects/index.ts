@@ -34,6 +34,7 @@ export {
   type EffectMiddleware,
   type EffectOptions,
   fail,
+  isPrincipal,
   LlmEffect,
   type Placement,
   type Principal,

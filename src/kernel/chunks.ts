@@ -28,7 +28,13 @@ export async function* chunksOf(source: ContentSource, lend: () => Uint8Array): 
 
 function bytesIn(source: ContentSource): Iterable<Uint8Array> | AsyncIterable<Uint8Array> {
   if (typeof source === "string") return [Buffer.from(source)];
-  return source instanceof Uint8Array ? [source] : bytesOfPieces(source);
+  if (source instanceof Uint8Array) return [source];
+  const { [Symbol.asyncIterator]: pieces } = (source ?? {}) as Partial<typeof source>;
+  if (typeof pieces === "function") return bytesOfPieces(source);
+  throw new HeddleError(
+    "VALUE_NOT_RECORDABLE",
+    "Content is bytes (a Uint8Array), text, or a stream of either.",
+  );
 }
 
 /** Text that was cut in the middle of a character (a surrogate pair) is whole again. */

@@ -8,6 +8,16 @@ export type ExecutionStatus = "running" | "suspended" | "completed" | "failed" |
  */
 export type FiledStatus = ExecutionStatus | "setAside";
 
+/** All there are, in the order an execution may go through them. */
+export const FILED_STATUSES: readonly FiledStatus[] = [
+  "running",
+  "suspended",
+  "completed",
+  "failed",
+  "cancelled",
+  "setAside",
+];
+
 /** Whether nothing more will be recorded for an execution of this status. */
 export function isTerminal(status: FiledStatus): status is "completed" | "failed" | "cancelled" {
   return status === "completed" || status === "failed" || status === "cancelled";

@@ -122,6 +122,8 @@ function streamTests(test: Test): void {
       yield { row: 1 } as unknown as Uint8Array;
     })();
     await assert.rejects(content.put(objects), { code: "VALUE_NOT_RECORDABLE" });
+    for (const source of [undefined, 3, {}, new ArrayBuffer(3)])
+      await assert.rejects(content.put(source as never), { code: "VALUE_NOT_RECORDABLE" });
   });
 
   test("reads on what was put again, and says so when what it reads is deleted", async ({ content }) => {

@@ -126,6 +126,20 @@ describe("start", () => {
     }
   });
 
+  it.each([
+    ["a tenant that is a number, whom no budget and no kill switch would find", { actor: "ann", tenant: 42 }],
+    ["a tenant without a name", { tenant: "" }],
+    ["an actor that is a number", { actor: 7 }],
+    ["a number", 7],
+    ["a list", ["ann"]],
+    ["no name", ""],
+    ["null", null],
+  ])("for %s is refused", async (_name, principal) => {
+    await mistake("INPUT_INVALID", /principal is text, or an object whose actor and tenant are text/, () =>
+      app.runtime.start(quick, 1, { principal: anyOf(principal) }),
+    );
+  });
+
   it("under a taken id is a conflict", async () => {
     await mistake("EXECUTION_CONFLICT", /parked is taken.*Choose another id/, () =>
       app.runtime.start(quick, 1, { executionId: "parked" }),
@@ -233,6 +247,18 @@ describe("cancel, handles and reading", () => {
     await mistake("ID_INVALID", /executionId must be a string/, () => app.runtime.cancel(anyOf(undefined)));
     await mistake("ID_INVALID", /executionId must be a string/, () => app.runtime.loadState(anyOf(7)));
     await mistake("EXECUTION_UNKNOWN", /nobody/, () => app.runtime.list({ after: "nobody" }));
+  });
+
+  it.each<[RegExp, object]>([
+    [/no status parked\. There are: running, suspended/, { status: "parked" }],
+    [/no status set-aside/, { status: ["running", "set-aside"] }],
+    [/no status 5/, { status: 5 }],
+    [/limit .* not -1/, { limit: -1 }],
+    [/limit .* not NaN/, { limit: Number.NaN }],
+    [/limit .* not 5/, { limit: "5" }],
+  ])("a list is refused with %s", async (message, filter) => {
+    await mistake("INPUT_INVALID", message, () => app.runtime.list(filter));
+    await mistake("INPUT_INVALID", message, () => app.stores.eventStore.list(filter));
   });
 });
 

@@ -17,6 +17,7 @@ import {
   policy$,
   step$,
 } from "../../src/index.js";
+import { within } from "../lifecycle/world.js";
 
 const any = z.unknown();
 const SECRET = "ann-the-principal";
@@ -235,6 +236,12 @@ describe("a list", () => {
     expect(await ids({ limit: 3, after: "ann-3" })).toEqual(["ann-0"]);
     expect(await app.runtime.list()).toHaveLength(13);
     expect(denied).toEqual([]);
+  });
+
+  it("of as many as nobody knows is refused, and does not go on for ever", async () => {
+    const { app } = await guarded(() => ({ allowed: true }));
+    const listed = within(app.runtime.as("ann").list({ limit: Number("many") }), "list");
+    await expect(listed).rejects.toMatchObject({ code: "INPUT_INVALID" });
   });
 });
 

@@ -1,16 +1,7 @@
 // Statuses as people read and type them.
 
-import type { FiledStatus } from "../../kernel/status.js";
+import { FILED_STATUSES, type FiledStatus } from "../../kernel/status.js";
 import type { Colors } from "../terminal.js";
-
-export const FILED_STATUSES: readonly FiledStatus[] = [
-  "running",
-  "suspended",
-  "completed",
-  "failed",
-  "cancelled",
-  "setAside",
-];
 
 export function statusWords(status: FiledStatus): string {
   return status === "setAside" ? "set aside" : status;

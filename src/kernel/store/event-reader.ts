@@ -8,7 +8,7 @@ import { envelopesOf } from "../envelope.js";
 import { HeddleError } from "../errors.js";
 import type { EventEnvelope } from "../events.js";
 import { partitionOf } from "../ids.js";
-import type { FiledStatus } from "../status.js";
+import { FILED_STATUSES, type FiledStatus } from "../status.js";
 import { type FiledHeader, findHeader, isReadable, type PartitionRows } from "./rows.js";
 import type { ExecutionHeader, ListFilter, LogRecord, ReadRange, SubscribeOptions } from "./spi.js";
 import type { EventListener, Subscribers, Subscription } from "./subscribers.js";
@@ -19,14 +19,6 @@ export type ViewPartition = <T>(partition: number, use: (rows: PartitionRows) =>
 const RECORDS_PER_PAGE = 256;
 const HEADERS_PER_PAGE = 256;
 const LIST_LIMIT = 100;
-const ALL_STATUSES: readonly FiledStatus[] = [
-  "running",
-  "suspended",
-  "completed",
-  "failed",
-  "cancelled",
-  "setAside",
-];
 
 export class EventReader {
   readonly #partitions: number;
@@ -61,8 +53,9 @@ export class EventReader {
   }
 
   async list(filter: ListFilter = {}): Promise<ExecutionHeader[]> {
-    const { status = ALL_STATUSES, flowId, limit = LIST_LIMIT, after } = filter;
-    const statuses = typeof status === "string" ? [status] : [...new Set(status)];
+    const { status = FILED_STATUSES, flowId, limit = LIST_LIMIT, after } = filter;
+    const statuses = checkedStatuses(status);
+    checkLimit(limit);
     const found: ExecutionHeader[] = [];
     let partition = 0;
     let before = Infinity;
@@ -187,4 +180,22 @@ function newestFirst(
     return headers;
   });
   return merged.filter(({ key }) => key >= floor).sort((a, b) => b.key - a.key);
+}
+
+function checkedStatuses(status: FiledStatus | readonly FiledStatus[]): FiledStatus[] {
+  const statuses = Array.isArray(status) ? new Set<FiledStatus>(status) : [status as FiledStatus];
+  for (const each of statuses) {
+    if (FILED_STATUSES.includes(each)) continue;
+    const known = FILED_STATUSES.join(", ");
+    throw new HeddleError("INPUT_INVALID", `There is no status ${String(each)}. There are: ${known}.`);
+  }
+  return [...statuses];
+}
+
+function checkLimit(limit: number): void {
+  if ((Number.isInteger(limit) && limit >= 0) || limit === Infinity) return;
+  throw new HeddleError(
+    "INPUT_INVALID",
+    `The limit of a list is a whole number of at least 0, not ${String(limit)}.`,
+  );
 }
