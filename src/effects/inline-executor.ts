@@ -71,9 +71,14 @@ export class InlineExecutor implements EffectExecutor {
   dispatch(invocation: Invocation, settle: (outcome: Outcome) => void): void {
     const { timeoutMs } = invocation.task;
     const ending = new Ending(invocation, settle);
-    ending.release = this.elsewhere(invocation)?.reserve();
+    const release = this.elsewhere(invocation)?.reserve();
+    if (release) {
+      ending.release = release;
+      // What was called off will not need it, whenever the ring around it is through.
+      if (this.#effects.hasRing) invocation.signal.addEventListener("abort", release, { once: true });
+    }
     // Around a remote effect the ring alone is timed here. (X2)
-    const isTimed = ending.release === undefined || this.#effects.hasRing;
+    const isTimed = release === undefined || this.#effects.hasRing;
     if (timeoutMs !== undefined && isTimed) this.#dispatchTimed(invocation, timeoutMs, ending);
     else this.#attempt(invocation, invocation, ending);
   }

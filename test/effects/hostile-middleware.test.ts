@@ -327,6 +327,44 @@ describe("the time limit of a step under a slow middleware", () => {
 });
 
 describe("a middleware that goes on when its attempt was called off", () => {
+  it("keeps no room of the pool from others, also when it never goes on", async () => {
+    const world = World.memory();
+    let kept = 0;
+    const remote: RemoteEffect = {
+      kind: "tool",
+      get hasRoom() {
+        return kept === 0;
+      },
+      whenRoom() {},
+      reserve() {
+        let isKept = true;
+        kept++;
+        return () => {
+          if (isKept) kept--;
+          isKept = false;
+        };
+      },
+      execute: async () => "done",
+      executeWithin: async (_input, _ctx, { release }) => {
+        release?.();
+        return "done";
+      },
+    };
+    const f = anyFlow("f", (ctx) => ctx.execute({ id: "far" }, null));
+    const hanging: EffectMiddleware = ({ executionId }, _input, next) =>
+      executionId === "x" ? new Promise(() => {}) : next();
+    const process = world.prepare([f], { middleware: [hanging] });
+    process.effects.register("far", remote);
+    await world.until(process.runtime.open());
+    await process.start(f, null);
+    await world.settle();
+    expect(kept).toBe(1);
+    await world.until(process.runtime.cancel("x", "enough"));
+    expect(kept).toBe(0);
+    await process.start(f, null, "other");
+    expect((await process.finish("other")).status).toBe("completed");
+  });
+
   it.each(["cancelled", "ended", "past the deadline of its step", "closed"] as const)(
     "%s: next() throws the reason, the effect does not run, and nothing is recorded of it",
     async (how) => {
