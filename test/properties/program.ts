@@ -180,6 +180,7 @@ async function run(ctx: ExecutionContext, world: World, node: Node, path: string
       return "raced";
     case "later": {
       const first = run(ctx, world, node.first, `${path}.0`);
+      first.catch(() => {}); // a promise of the flow's own: a cancel rejects it, and whoever awaits it never gets there
       const then = await run(ctx, world, node.then, `${path}.1`);
       return [then, await first];
     }
