@@ -526,6 +526,8 @@ export class Actor implements FlowRunHost, AttemptSink {
   }
 
   #onTimer(wakeAt: number, timerId: string, now: number): boolean {
+    // It stays in the index, which alone tells that the attempt it is for was not dispatched.
+    if (this.aside && timerId.startsWith(RETRY_TIMER)) return false;
     this.#disarm(wakeAt, timerId);
     const run = this.#run;
     if (!run) return false;
@@ -706,7 +708,7 @@ export class Actor implements FlowRunHost, AttemptSink {
     this.#live = true;
     if (!this.#host.isClosing) this.#seeToSteps(run, now); // what is closing leaves them to the next opening
     if (this.#filed !== "setAside") return;
-    // A timer that came due while the execution was set aside is gone from the index.
+    // A timer that came due while the execution was set aside is gone from the index, unless it is that of a retry.
     for (const [gateId, { wakeAt }] of run.gates) {
       if (wakeAt !== undefined) this.#arm(wakeAt, GATE_TIMER + gateId);
     }

@@ -180,6 +180,7 @@ export class Partition implements IntakeHost, InquiriesHost {
 
   /** Looks again at executions that were set aside: a flow they need may have been registered. */
   retrySetAside(): void {
+    if (!this.isClosing) this.#timers.lookAgain(); // the retries that came due meanwhile
     this.#intake.scanSetAside();
     this.#wake();
   }

@@ -52,17 +52,25 @@ export class Timers {
     for (const row of rows) this.#working.delete(nameOf(row));
   }
 
+  /** Gives out again what is due, also what was given out and left: whoever is given a timer twice heeds it once. */
+  lookAgain(): void {
+    this.#working.clear();
+    this.#nextAt = -Infinity;
+  }
+
   isDue(now: number): boolean {
     return this.#nextAt <= now;
   }
 
   /** The timers to work on now. Each is given out once, until `disarmed`. */
   async takeDue(now: number): Promise<TimerRow[]> {
+    this.#nextAt = Infinity; // what is armed while the index is read is noted, whichever read is to see it
     const rows = await this.#log.timersDue(now, DUE_PER_PASS + this.#working.size);
     const fresh = rows.filter((row) => !this.#working.has(nameOf(row))).slice(0, DUE_PER_PASS);
     for (const row of fresh) this.#working.add(nameOf(row));
     // More may be due than fit into this pass; then the next pass looks at once. Otherwise ask when the next one is.
-    this.#nextAt = fresh.length === DUE_PER_PASS ? now : ((await this.#log.nextTimer(now)) ?? Infinity);
+    const nextAt = fresh.length === DUE_PER_PASS ? now : ((await this.#log.nextTimer(now)) ?? Infinity);
+    this.#nextAt = Math.min(this.#nextAt, nextAt);
     this.#schedule();
     return fresh;
   }

@@ -181,6 +181,35 @@ describe("an answer that comes while retries that are due are still being taken 
   });
 });
 
+describe("a retry that came due while its execution was set aside", () => {
+  it.each(["the next process", "the same process, later on"])(
+    "is made by %s, and leaves no doubt",
+    async (who) => {
+      const world = World.memory();
+      const pay = world.step(
+        "pay",
+        (_input, { attempt }) => {
+          if (attempt === 1) throw new Error("refused");
+          return "paid";
+        },
+        { idempotent: false, retry: { maxAttempts: 2, baseDelayMs: 5_000 } },
+      );
+      const f = flow("f", (ctx) => ctx.run(pay, 1));
+      await (await world.open([f])).start(f, null);
+      await world.settle();
+      const without = await world.restart([]);
+      await world.pass(20_000);
+      expect((await without.runtime.list())[0]?.status).toBe("setAside");
+      const process = who === "the next process" ? await world.restart([f]) : without;
+      process.register([f]);
+      await world.when(() => world.ran("pay") === 2);
+      const state = await world.until(process.runtime.handle("x").waitForCompletion());
+      expect(state.frames["pay"]).toMatchObject({ status: "completed", attempts: 2 });
+      expect(await process.store.timers()).toEqual([]);
+    },
+  );
+});
+
 describe("beside other steps", () => {
   it("keeps the execution running until they are done, and their results", async () => {
     const world = World.memory();

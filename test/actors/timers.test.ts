@@ -1,5 +1,7 @@
 import { describe, expect, test } from "vitest";
-import type { HeddleError, RegisteredFlow } from "../../src/kernel/index.js";
+import { Timers } from "../../src/actors/timers.js";
+import type { HeddleError, PartitionLog, RegisteredFlow, TimerRow } from "../../src/kernel/index.js";
+import { SimClock } from "../support/sim-clock.js";
 import { flow, type Process, World } from "../support/world.js";
 
 const MINUTE = 60_000;
@@ -237,6 +239,23 @@ describe("C-SUS-04: order", () => {
       expect((await process.finish(id)).variables["_output"]).toBe(begun + wait);
       expect(world.clock.now).toBe(begun + wait);
     }
+  });
+
+  test("a timer that becomes durable while the index is read is not forgotten", async () => {
+    const clock = new SimClock().lifetime();
+    const now = clock.now();
+    const row = { wakeAt: now, key: 1, gateId: "gate:sleep#0" };
+    let rows: TimerRow[] = [];
+    const timersDue = async (): Promise<TimerRow[]> => [...rows];
+    const nextTimer = async (): Promise<undefined> => {
+      rows = [row]; // its commit came between the two reads
+      timers.armed(rows);
+      return undefined;
+    };
+    const timers = new Timers({ timersDue, nextTimer } as unknown as PartitionLog, clock, () => {});
+    expect(await timers.takeDue(now)).toEqual([]);
+    expect(timers.isDue(now)).toBe(true);
+    expect(await timers.takeDue(now)).toEqual([row]);
   });
 
   test("a clock set back makes nothing fire early", async () => {
