@@ -1,4 +1,4 @@
-// Partition: the loop that owns one partition of the log and everything that happens in it (design: Turn).
+// Partition: the loop that owns one partition of the log and everything that happens in it.
 //
 // Owns       the actors in memory, their queue, the order of commits and releases.
 // Leaves     what a message means to the actor, how actors come into memory to intake, storage to the PartitionLog.

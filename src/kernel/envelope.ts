@@ -1,4 +1,4 @@
-// Envelopes: the events of a record as programs see them, under the guide's names and payloads.
+// Envelopes: the events of a record as programs see them, each under its public name and with its payload.
 
 import { fromWire } from "./codec/index.js";
 import type { EventEnvelope, EventOf, EventType, ExecutionEvent } from "./events.js";

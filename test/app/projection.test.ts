@@ -1,5 +1,5 @@
 // Surfaces: what a flow patches is what a reader sees, right after a wait returns, after a restart, and as a copy of the
-// reader's own. Sequence numbers of the guide's example.
+// reader's own.
 
 import { describe, expect, it } from "vitest";
 import { MemoryEventStore, MemorySnapshotStore } from "../../src/kernel/index.js";
@@ -118,7 +118,7 @@ describe.each(["memory", "lmdb"] as const)("projectionRuntime.getState (%s)", (k
     expect(read()).toMatchObject({ given: { deep: { list: [1] }, more: true } });
   });
 
-  it("counts the guide's way: N steps are 2N + 2 events, each patch is one, suspended at sequence 10", async () => {
+  it("counts as promised: N steps are 2N + 2 events, each patch is one, suspended at sequence 10", async () => {
     const steps = flow("steps", async (ctx) => {
       for (let i = 0; i < 5; i++) await ctx.run(work(`s#${i}`), i);
     });

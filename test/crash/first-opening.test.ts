@@ -1,4 +1,4 @@
-// Goal: a host that dies while it makes its directory leaves one that opens (style.md crash matrix, C7; C-LIF-01).
+// Goal: a host that dies while it makes its directory leaves one that opens (crash matrix, C7; C-LIF-01).
 // Method: fresh directories, each with a host killed within the few milliseconds its first opening takes, then a second
 // host that has to find or make everything and finish its work.
 

@@ -1,4 +1,4 @@
-// Goal: whatever the instant at which a host dies, its executions end as if it had not (C-LIF-01, style.md crash matrix).
+// Goal: whatever the instant at which a host dies, its executions end as if it had not (C-LIF-01; the crash matrix is ./matrix.ts).
 // Method: real child processes over real directories are killed with SIGKILL, by this process at a random moment or by
 // themselves at a named point (appended, durable, effect started, effect finished, ...), a few hundred times over. After
 // each death the log and an outside counter are held against what the child had acknowledged; at the end everything is

@@ -1,4 +1,4 @@
-// The crash matrix (style.md, section 10), as data: where a host dies, what it leaves behind, and what the next host makes of
+// The crash matrix, as data: where a host dies, what it leaves behind, and what the next host makes of
 // it, for each kind of effect and each place it may run in.
 //
 // Survived here: the death of the process at any of these points. Not here: a loss of power (what `flush` promises is pinned in

@@ -1,4 +1,4 @@
-// The license audit, run as users run it: real processes on real trees, killed with real kills (issue 2, Build 7).
+// The license audit, run as users run it: real processes on real trees, killed with real kills.
 //
 // The reference for every killed run is a straight run over the same tree: their reports must not differ in one row.
 // The proof that nothing completed ran twice comes from the program's own counter file, so that file is tested too.

@@ -1,5 +1,5 @@
 // What leaves memory and comes back goes on as if it had stayed: the limit on idle executions changes what a turn costs,
-// never what happens (design: Replay, "Both must write the same log"). C-LIF-03.
+// never what happens (both must write the same log). C-LIF-03.
 
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, it } from "vitest";

@@ -1,5 +1,5 @@
 // Goal: whenever a process dies, every batch is in the log whole or not at all, and those it said were durable are
-// there (design: C2, C3 of the crash matrix).
+// there (C2, C3 of the crash matrix).
 // Method: each batch appends one record to every execution of a set and takes several milliseconds to write; a child
 // writes batches and is killed at a moment the round picks.
 
