@@ -145,6 +145,16 @@ describe("marks", () => {
     expect(hasMarks(z.json())).toBe(false);
   });
 
+  it("in a schema that makes itself anew at each level cannot be found, and it is refused instead of searched for ever", () => {
+    const node = (): z.ZodType => z.lazy(() => z.object({ next: node().optional() }));
+    expect(() => hasMarks(node())).toThrow(
+      expect.objectContaining({
+        code: "CONFIG_INVALID",
+        message: expect.stringContaining("Make it once") as unknown,
+      }),
+    );
+  });
+
   it("cover a whole value that is not of the schema's shape, as where inputs are not validated", () => {
     const schema = z.object({ pin: sensitive(z.string()) });
     const wire = secrecyOf(vault, "x").wireOf([CANARY], schema, VALUE_LIMITS);

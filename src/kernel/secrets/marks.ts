@@ -12,6 +12,8 @@ import { HeddleError } from "../errors.js";
 import { isSecretRef } from "./secret-ref.js";
 
 const MARK = "heddleMark";
+/** Of one schema. */
+const LAZIES_MAX = 1_000;
 
 /** Marks what only the effect and the flow may see: credentials, personal data. Readers of the log see `"[sensitive]"`. */
 export function sensitive<S extends z.ZodType>(schema: S): S {
@@ -60,6 +62,7 @@ function strongest(schema: unknown): SealLabel | undefined {
 
 function search(root: z.ZodType): SealLabel | undefined {
   let found: SealLabel | undefined;
+  let lazies = 0;
   const met = new Set<unknown>();
   const toDo: unknown[] = [root];
   while (toDo.length > 0) {
@@ -75,10 +78,22 @@ function search(root: z.ZodType): SealLabel | undefined {
     const label = definition[MARK];
     if (label === "sensitive") return label;
     found = label ?? found;
-    if (definition.type === "lazy") toDo.push((definition["getter"] as () => unknown)());
-    else toDo.push(...Object.values(definition));
+    if (definition.type === "lazy") {
+      lazies += 1;
+      if (lazies > LAZIES_MAX) throw endless();
+      toDo.push((definition["getter"] as () => unknown)());
+    } else toDo.push(...Object.values(definition));
   }
   return found;
+}
+
+/** A schema that is made anew at each level has no end, and nobody can say that it has no marks. */
+function endless(): HeddleError {
+  return new HeddleError(
+    "CONFIG_INVALID",
+    "A schema makes a new one inside itself whenever it is looked into (z.lazy of a function that calls itself), so its marks cannot " +
+      "be found. Make it once, and refer to it: const Node = z.object({ next: z.lazy(() => Node).optional() }).",
+  );
 }
 
 /** What stands in the place of a marked part. */
