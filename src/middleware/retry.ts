@@ -9,7 +9,15 @@
 // M3  What was lost with its thread is not repeated in place: whether it may be repeated at all is not known here.
 
 import { type EffectContext, type EffectMiddleware, RetryLater, retryHintOf } from "../effects/index.js";
-import { BACKOFF, backoffDelay, checkRetryNumbers, hasCode, TypedFailure } from "../kernel/index.js";
+import {
+  BACKOFF,
+  backoffDelay,
+  checkRetryNumbers,
+  contained,
+  hasCode,
+  isThenable,
+  TypedFailure,
+} from "../kernel/index.js";
 
 export interface RetryEvent {
   readonly executionId: string;
@@ -79,7 +87,8 @@ function mayRetry(error: unknown, ctx: EffectContext, { isRetryable }: RetryMidd
 
 function tell({ onRetry }: RetryMiddlewareOptions, event: RetryEvent): void {
   try {
-    onRetry?.(event);
+    const told: unknown = onRetry?.(event);
+    if (isThenable(told)) void contained(Promise.resolve(told));
   } catch {
     // A display of retries is no reason for an effect to fail.
   }

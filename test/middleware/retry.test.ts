@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import type { EffectContext } from "../../src/effects/index.js";
 import { HeddleError, TypedFailure } from "../../src/kernel/index.js";
 import { type RetryEvent, type RetryMiddlewareOptions, retryMiddleware } from "../../src/middleware/index.js";
@@ -103,6 +103,18 @@ describe("retryMiddleware in an execution", () => {
       { executionId: "x", stepId: "flaky", toolId: "flaky", failures: 1, delayMs: 100 },
       { failures: 2, delayMs: 200 },
     ]);
+  });
+
+  it("an onRetry that rejects is nobody's unhandled rejection", async () => {
+    const unhandled: unknown[] = [];
+    const note = (reason: unknown): number => unhandled.push(reason);
+    process.on("unhandledRejection", note);
+    onTestFinished(() => void process.off("unhandledRejection", note));
+    const onRetry: () => unknown = () => Promise.reject(new Error("of the display"));
+    const { process: running } = await flaky(1, { onRetry });
+    expect((await running.finish("x")).status).toBe("completed");
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(unhandled).toEqual([]);
   });
 
   it("waits in place with a sleep of the caller's, and records no retry", async () => {
