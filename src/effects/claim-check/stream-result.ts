@@ -114,24 +114,33 @@ function isFunction(digest: unknown): digest is () => unknown {
   return typeof digest === "function";
 }
 
-/** Lets go of the streams in a result that will not be recorded: the result itself, or a property of it. */
+/** Lets go of the streams in a result that will not be recorded: itself, its properties, and what lists and plain objects hold. */
 export function discardStreams(result: unknown): void {
   try {
-    letGoWithin(result);
+    letGoWithin(result, LET_GO_DEPTH);
   } catch {
-    // A trap of a Proxy, or a destroy() of somebody's own: the result is refused as it is.
+    // A trap of a Proxy, or a destroy() of somebody else's: the result is refused as it is.
   }
 }
 
-function letGoWithin(result: unknown): void {
+/** A mark of taint takes two levels, a list of rows as many. */
+const LET_GO_DEPTH = 6;
+
+function letGoWithin(result: unknown, depth: number): void {
   if (typeof result !== "object" || result === null || ArrayBuffer.isView(result)) return;
   if (isStream(result)) return discardStream(result);
   if (result instanceof StreamResult) return result.discard();
+  if (depth === 0) return;
   for (const key of Object.keys(result)) {
     const part: unknown = Object.getOwnPropertyDescriptor(result, key)?.value;
-    if (part instanceof StreamResult) part.discard();
-    else if (isStream(part)) discardStream(part);
+    letGoWithin(part, isPlain(part) ? depth - 1 : 0);
   }
+}
+
+/** Of other objects nobody knows whose the streams in them are. */
+function isPlain(value: unknown): boolean {
+  if (Array.isArray(value)) return true;
+  return typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 }
 
 /** The pieces of the stream, until the signal is aborted. It is let go of however that ends. */

@@ -17,6 +17,7 @@ import {
   streamResult,
   sweepUnpinnedContent,
   ToolEffect,
+  tainted,
 } from "../../../src/index.js";
 import { MemoryEventStore, MemorySnapshotStore } from "../../../src/kernel/index.js";
 import { flow, openApp, step, temporaryDirectory, within } from "../../lifecycle/world.js";
@@ -246,6 +247,8 @@ describe("without a claim check", () => {
   it.each<[what: string, result: () => unknown, advice: string]>([
     ["a stream", () => made(), "streamResult"],
     ["a stream in a property", () => ({ body: made() }), "streamResult"],
+    ["a stream in a list of rows", () => ({ rows: [{ body: made() }] }), "streamResult"],
+    ["a tainted streamResult", () => tainted(streamResult(made()), "web"), "cannot be recorded"],
     ["a streamResult", () => streamResult(made()), "execution: { claimCheck"],
   ])("%s is refused typed, with what to do, and destroyed", async (_what, result, advice) => {
     const leaky = flow("leaky", async (ctx) => {
