@@ -6,23 +6,36 @@ import { fnv1a } from "./ids.js";
 /** Where nothing else is said. */
 export const BACKOFF = { baseDelayMs: 200, factor: 2, maxDelayMs: 30_000 } as const;
 
-/** Whatever is not here begins at 0. */
-const LEAST: Readonly<Record<string, number>> = { maxAttempts: 1, factor: 1 };
+/** The least an option may be, or what else it is. */
+export type RetryOption = number | "flag" | "function";
 
-/** Refuses numbers of a retry that are out of their range. `owner` is what stands before a field in the complaint. */
-export function checkRetryNumbers(
+/** Of every retry. */
+export const BACKOFF_OPTIONS = { baseDelayMs: 0, factor: 1, maxDelayMs: 0, jitter: "flag" } as const;
+
+/**
+ * Refuses options of a retry that there are not, and values they cannot have: taken for the default, they would be noticed when
+ * something fails. `owner` is what stands before an option in the complaint.
+ */
+export function checkRetryOptions(
   owner: string,
-  numbers: Readonly<Record<string, number | undefined>>,
+  options: object,
+  known: Readonly<Record<string, RetryOption>>,
 ): void {
-  for (const [field, value] of Object.entries(numbers)) {
-    const least = LEAST[field] ?? 0;
-    if (value === undefined || (Number.isFinite(value) && value >= least)) continue;
-    throw new HeddleError(
-      "CONFIG_INVALID",
-      `${owner}${field} must be a number of at least ${least}, not ${value}.`,
-      { details: { option: field } },
-    );
+  for (const [option, value] of Object.entries(options)) {
+    if (value === undefined) continue;
+    const complaint = Object.hasOwn(known, option)
+      ? complaintAbout(known[option]!, value)
+      : `is no option. There are: ${Object.keys(known).join(", ")}`;
+    if (complaint === undefined) continue;
+    throw new HeddleError("CONFIG_INVALID", `${owner}${option} ${complaint}.`, { details: { option } });
   }
+}
+
+function complaintAbout(expected: RetryOption, value: unknown): string | undefined {
+  if (expected === "flag") return typeof value === "boolean" ? undefined : "must be true or false";
+  if (expected === "function") return typeof value === "function" ? undefined : "must be a function";
+  if (Number.isFinite(value) && (value as number) >= expected) return undefined;
+  return `must be a number of at least ${expected}, not ${String(value)}`;
 }
 
 export interface Backoff {

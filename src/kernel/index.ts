@@ -1,5 +1,5 @@
 export { Abortable } from "./abortable.js";
-export { BACKOFF, backoffDelay, checkRetryNumbers } from "./backoff.js";
+export { BACKOFF, BACKOFF_OPTIONS, backoffDelay, checkRetryOptions } from "./backoff.js";
 export type { ContentSource } from "./chunks.js";
 export { afterLong, type Clock } from "./clock.js";
 export {

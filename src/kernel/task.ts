@@ -1,7 +1,7 @@
 // Tasks: what `step$`, `handler$` and `tool$` return. Plain frozen data with the functions a user gave; nothing runs here.
 
 import type { z } from "zod";
-import { checkRetryNumbers } from "./backoff.js";
+import { BACKOFF_OPTIONS, checkRetryOptions } from "./backoff.js";
 import { HeddleError } from "./errors.js";
 import type { TaskKind } from "./events.js";
 import { checkId } from "./ids.js";
@@ -152,9 +152,10 @@ function checkRetry(owner: string, retry: RetryPolicy | undefined): void {
   if (retry === undefined) return;
   if (typeof retry !== "object" || retry === null)
     throw new HeddleError("CONFIG_INVALID", `${owner}: retry must be an object, as { maxAttempts: 3 }.`);
-  const { maxAttempts, baseDelayMs, factor, maxDelayMs } = retry;
-  checkRetryNumbers(`${owner}: retry.`, { maxAttempts, baseDelayMs, factor, maxDelayMs });
+  checkRetryOptions(`${owner}: retry.`, retry, RETRY_OPTIONS);
 }
+
+const RETRY_OPTIONS = { maxAttempts: 1, ...BACKOFF_OPTIONS };
 
 /** Far enough off, and what it leads to is a date for a thousand years. */
 const LONGEST_DURATION_MS = 8.6e15;

@@ -9,11 +9,13 @@ export interface RedactionMiddlewareOptions {
 }
 
 /** @throws CONFIG_INVALID without a resolver */
-export function redactionMiddleware({ resolver }: RedactionMiddlewareOptions): EffectMiddleware {
+export function redactionMiddleware(options: RedactionMiddlewareOptions): EffectMiddleware {
+  const { resolver } = options ?? {};
   if (typeof resolver !== "function") {
     throw new HeddleError(
       "CONFIG_INVALID",
       "redactionMiddleware: resolver must be a function: (name, ctx) => secret.",
+      { details: { option: "resolver" } },
     );
   }
   const redactor = new Redactor(resolver, () => Date.now());

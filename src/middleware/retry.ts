@@ -11,8 +11,9 @@
 import { type EffectContext, type EffectMiddleware, RetryLater, retryHintOf } from "../effects/index.js";
 import {
   BACKOFF,
+  BACKOFF_OPTIONS,
   backoffDelay,
-  checkRetryNumbers,
+  checkRetryOptions,
   contained,
   hasCode,
   isThenable,
@@ -48,7 +49,15 @@ export interface RetryMiddlewareOptions {
   readonly sleep?: (delayMs: number, signal: AbortSignal) => Promise<void>;
 }
 
-/** @throws CONFIG_INVALID for a number out of its range */
+const OPTIONS = {
+  maxRetries: 0,
+  ...BACKOFF_OPTIONS,
+  isRetryable: "function",
+  onRetry: "function",
+  sleep: "function",
+} as const;
+
+/** @throws CONFIG_INVALID for an option that there is not, or a value it cannot have */
 export function retryMiddleware(options: RetryMiddlewareOptions = {}): EffectMiddleware {
   const {
     maxRetries = 3,
@@ -57,7 +66,7 @@ export function retryMiddleware(options: RetryMiddlewareOptions = {}): EffectMid
     maxDelayMs = BACKOFF.maxDelayMs,
     jitter = true,
   } = options;
-  checkRetryNumbers("retryMiddleware: ", { maxRetries, baseDelayMs, factor, maxDelayMs });
+  checkRetryOptions("retryMiddleware: ", options, OPTIONS);
   const backoff = { baseDelayMs, factor, maxDelayMs, jitter };
   return async (ctx, _input, next) => {
     for (let failures = (ctx.failures ?? 0) + 1; ; failures++) {

@@ -65,6 +65,8 @@ describe("step$", () => {
     ["no time", { timeoutMs: 0 }, "CONFIG_INVALID"],
     ["a time that is no number", { timeoutMs: Number.NaN }, "CONFIG_INVALID"],
     ["time without end", { timeoutMs: Infinity }, "CONFIG_INVALID"],
+    ["a word a retry does not know", { retry: { maxRetries: 3 } as never }, "CONFIG_INVALID"],
+    ["a jitter that is neither", { retry: { jitter: "full" as never } }, "CONFIG_INVALID"],
     ["a retry that is no policy", { retry: 3 as never }, "CONFIG_INVALID"],
     ["an answer to idempotent that is neither", { idempotent: "no" as never }, "CONFIG_INVALID"],
     ["a mode there is not", { mode: "Ambient" as never }, "CONFIG_INVALID"],

@@ -161,8 +161,13 @@ describe("the options of retryMiddleware", () => {
     ["baseDelayMs", { baseDelayMs: Number.NaN }],
     ["factor", { factor: 0.5 }],
     ["maxDelayMs", { maxDelayMs: Number.POSITIVE_INFINITY }],
+    ["jitter", { jitter: "full" }],
+    ["isRetryable", { isRetryable: true }],
+    ["onRetry", { onRetry: "log" }],
+    ["sleep", { sleep: 5 }],
+    ["maxAttempts", { maxAttempts: 3 }],
   ])("a bad %s is refused by name", (option, options) => {
-    expect(() => retryMiddleware(options)).toThrow(
+    expect(() => retryMiddleware(options as never)).toThrow(
       expect.objectContaining({ code: "CONFIG_INVALID", details: { option } }),
     );
   });

@@ -225,9 +225,10 @@ describe("redactionMiddleware", () => {
   });
 
   it("needs a resolver", () => {
-    expect(() => redactionMiddleware({} as never)).toThrow(
-      expect.objectContaining({ code: "CONFIG_INVALID" }),
-    );
+    for (const options of [{}, undefined])
+      expect(() => redactionMiddleware(options as never)).toThrow(
+        expect.objectContaining({ code: "CONFIG_INVALID", details: { option: "resolver" } }),
+      );
   });
 });
 
