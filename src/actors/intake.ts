@@ -6,7 +6,9 @@
 // I3  What cannot be restored is set aside with the reason, and the rest goes on (C-LIF-02).
 // I4  While there is no room, starts wait in the order they came, and what is to be recovered stays in the log (C-EFF-03).
 // I5  Recovery takes up executions once no timer is due: a retry whose timer is still in the index was not dispatched, and what
-//     was not dispatched is not in doubt.
+//     was not dispatched is not in doubt. What a message reaches before that waits too (`waitsForTimers`).
+// I6  Passes go on committing while the log is read. What was read of an execution that left memory meanwhile is out of date, and
+//     is read again.
 
 import {
   CURRENT_FLAGS,
@@ -93,6 +95,9 @@ export class Intake {
   #held: HeldStart[] = [];
   #messages = new Map<string, Message[]>();
   #scans: Scan[] = [];
+  /** Executions that left memory since the present reads began. */
+  readonly #left = new Set<string>();
+  #isReading = false;
 
   constructor({ log, registry, timers, admission, quarantined, host }: IntakeOptions) {
     this.#log = log;
@@ -162,8 +167,23 @@ export class Intake {
     }
   }
 
+  /** I6: an actor leaves memory. */
+  left(executionId: string): void {
+    if (this.#isReading) this.#left.add(executionId);
+  }
+
   /** Brings in what waits. Afterwards the actors concerned stand in the queue. */
   async take(now: number): Promise<void> {
+    this.#isReading = true;
+    try {
+      await this.#take(now);
+    } finally {
+      this.#isReading = false;
+      this.#left.clear();
+    }
+  }
+
+  async #take(now: number): Promise<void> {
     if (this.#held.length > 0) this.#releaseHeld();
     if (this.#starts.length > 0) await this.#takeStarts(now);
     if (this.#messages.size > 0) await this.#takeMessages();
@@ -214,7 +234,8 @@ export class Intake {
       }
     }
     for (const request of starts) {
-      if (taken.has(request.executionId) || this.#host.find(request.executionId))
+      const { executionId } = request;
+      if (taken.has(executionId) || this.#host.find(executionId) || this.#left.has(executionId))
         this.#host.attach(request); // I1
       else if (this.#admission.hasRoom) this.#begin(request, now);
       else this.#hold(request);
@@ -280,6 +301,8 @@ export class Intake {
       const hot = this.#host.find(executionId);
       for (const message of waiting) {
         if (hot) hot.post(message);
+        else if (this.#left.has(executionId))
+          this.send(executionId, message); // I6
         else if (header instanceof HeddleError) rejectMessage(message, header);
         else if (header && isTakenIn(header, message)) this.#deliver(header, message);
         else this.#answerAbsent(executionId, header, message);
@@ -348,6 +371,7 @@ export class Intake {
 
   #deliver(header: ExecutionHeader, message: Message): void {
     let actor = this.#host.find(header.id);
+    if (!actor && this.#left.has(header.id)) return this.send(header.id, message); // I6
     if (!actor) {
       actor = new Actor(
         this.#host,

@@ -272,6 +272,7 @@ export class Partition implements IntakeHost, InquiriesHost {
   /** Lets an actor leave memory. */
   #forget(actor: Actor): void {
     this.#actors.delete(actor.id);
+    this.#intake.left(actor.id);
     this.ledger?.forget(actor.id);
     if (!actor.holdsSlot) return;
     actor.holdsSlot = false;

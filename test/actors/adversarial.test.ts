@@ -146,6 +146,35 @@ describe("while a commit is on its way", () => {
   });
 });
 
+describe("while the log is read", () => {
+  test("I6: what ends and leaves memory meanwhile is not taken up again from what was read before", async () => {
+    for (const before of [1, 2, 3, 4, 5, 6]) {
+      for (const read of [0, 1, 2, 3]) {
+        const fork = World.memory();
+        const g = flow(
+          "f",
+          async (ctx) =>
+            ctx.run(
+              fork.step("s", () => new Promise(() => {})),
+              1,
+            ),
+          {
+            deadlineMs: 10,
+          },
+        );
+        await (await fork.open([g])).start(g, null);
+        await fork.process!.kill();
+        fork.clock.jump(50);
+        const process = await fork.open([g], { maxResident: 0, pace: { before, after: 0, read } });
+        await fork.pass(100);
+        expect((await process.runtime.loadState("x")).status).toBe("cancelled");
+        expect(process.warnings).toEqual([]);
+        await process.kill();
+      }
+    }
+  });
+});
+
 describe("a step that is over before it began", () => {
   test("is not dispatched: issued in the turn that ends the flow", async () => {
     const world = World.memory();

@@ -16,6 +16,13 @@ const runs = (numRuns: number): fc.Parameters<unknown> => ({ numRuns: Math.ceil(
 /** Longer than any effect takes. */
 const AFTERWARDS = 100_000;
 
+/** How slow the log is, in turns of the event loop. */
+const pace = fc.record({
+  before: fc.constantFrom(0, 0, 1, 3),
+  after: fc.constantFrom(0, 0, 1, 5),
+  read: fc.constantFrom(0, 0, 1, 4),
+});
+
 interface Outcome {
   readonly state: ExecutionState;
   readonly events: readonly EventEnvelope[];
@@ -122,9 +129,10 @@ describe("C-SUS-06, A2, C-LIF-01: random programs that are called off", {
           { maxLength: 8 },
         ),
         fc.boolean(),
-        async (node, calls, around, plans, isResident) => {
+        pace,
+        async (node, calls, around, plans, isResident, pace) => {
           const maxResident = isResident ? 10_000 : 0;
-          check(await runThrough(node, calls, around, { maxResident }, (process) => plans[process]));
+          check(await runThrough(node, calls, around, { maxResident, pace }, (process) => plans[process]));
         },
       ),
       runs(250),
