@@ -177,6 +177,21 @@ describe("a thread that dies of an error with a secret in it", () => {
     },
   );
 
+  it.each(PLACES.filter(([, prefix]) => prefix === ""))(
+    "tells of it without the secret, also when it is not the latest any more: %s",
+    async (_place, _prefix, config) => {
+      const app = open(config);
+      const start = (toolId: string) =>
+        app.runtime.start(uses, { toolId, input: { key: secretRef("stripe") } }, { executionId: toolId });
+      const handle = await start("crashesStreaming");
+      await within((await start("spell")).result(), "the other lookup");
+      const result = await within(handle.result(), "the thread that died");
+      const shown = inspect([result, await app.stores.eventStore.read("crashesStreaming")], { depth: 30 });
+      expect(shown).toContain("crashed with [secret]");
+      expect(shown).not.toContain("resolved-stripe");
+    },
+  );
+
   it("tells of it without the secret: a partition thread", async () => {
     for (const [key, kind] of [
       [secretRef("stripe"), "secret"],

@@ -32,14 +32,16 @@ import { cleanse } from "./cleanse.js";
 export type SecretResolver = (name: string, ctx: EffectContext) => string | Promise<string>;
 
 const LABEL = "secret";
+/** As many as are searched for at a time. Where credentials are made for each attempt, each is another. */
+const LATEST_MAX = 1_000;
 
 export class Redactor implements RingGuard {
   readonly #resolver: SecretResolver;
   readonly #now: () => number;
   /** Of attempts under way. */
   readonly #inUse = new Set<SecretTexts>();
-  /** By name, for what an attempt throws after it is over. */
-  readonly #latest = new Map<string, string>();
+  /** The last ones, for what an attempt throws after it is over, or while its stream is read. */
+  readonly #latest = new Set<string>();
 
   /** @param now milliseconds since the epoch, for dates in retry hints */
   constructor(resolver: SecretResolver, now: () => number) {
@@ -98,7 +100,7 @@ export class Redactor implements RingGuard {
   /** All secrets that something thrown in this thread may have in it, whether an attempt is still under way or not. */
   get secrets(): readonly SecretTexts[] {
     const latest = new SecretTexts(LABEL);
-    latest.add([...this.#latest.values()]);
+    latest.add([...this.#latest]);
     return [...this.#inUse, latest];
   }
 
@@ -109,11 +111,21 @@ export class Redactor implements RingGuard {
   ): Promise<ReadonlyMap<string, string>> {
     const pairs = [...names].map(async (name) => [name, await this.#resolve(name, ctx)] as const);
     const secrets = new Map(await Promise.all(pairs));
-    for (const [name, secret] of secrets) {
+    for (const secret of secrets.values()) {
       texts.add(secret);
-      this.#latest.set(name, secret);
+      this.#noteLatest(secret);
     }
     return secrets;
+  }
+
+  #noteLatest(secret: string): void {
+    this.#latest.delete(secret);
+    this.#latest.add(secret);
+    if (this.#latest.size <= LATEST_MAX) return;
+    for (const oldest of this.#latest) {
+      this.#latest.delete(oldest);
+      return;
+    }
   }
 
   async #resolve(name: string, ctx: EffectContext): Promise<string> {

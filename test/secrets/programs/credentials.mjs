@@ -62,6 +62,20 @@ export const effects = {
   }),
   /** In the same thread when somebody else takes it down, and nobody knows whether it did its work. */
   waits: new ToolEffect(() => delay(60_000), { idempotent: false }),
+  /** The same while it streams, once another lookup has given another secret. */
+  crashesStreaming: new ToolEffect(({ key }) => {
+    const lookupsThen = lookups;
+    const gives = async function* () {
+      yield "x";
+      while (lookups === lookupsThen) await delay(1);
+      await delay(5);
+      setImmediate(() => {
+        throw new Error(`crashed with ${key}`);
+      });
+      await delay(60_000);
+    };
+    return streamResult(gives());
+  }),
   /** Takes its thread down, with the secret in its last words. */
   crashes: new ToolEffect(async ({ key }) => {
     setImmediate(() => {
