@@ -3,6 +3,7 @@
 //
 // E1  It fails closed: an authorizer that throws, or answers with anything but a verdict, denies; so does an authenticator.
 // E2  A denial leaves nothing in the log. Where the authorizer says so, it looks like an execution that does not exist.
+//     One that does not answer keeps its caller waiting, until the runtime closes.
 // E3  Principals are told to the authorizer and to the hook of the host, and stand in no message of ours.
 
 import { isPrincipal, type Principal } from "../effects/index.js";
@@ -69,10 +70,19 @@ const ALLOWED: ExecutionVerdict = { allowed: true };
 export class ExecutionAuthority {
   readonly #options: ExecutionAuthorityOptions;
   readonly #warn: (message: string) => void;
+  /** Who waits for an answer. */
+  readonly #waiting = new Set<(error: unknown) => void>();
+  #end: { readonly error: unknown } | undefined;
 
   constructor(options: ExecutionAuthorityOptions, warn: (message: string) => void) {
     this.#options = options;
     this.#warn = warn;
+  }
+
+  /** Nobody waits for an answer any more: who does hears of this. */
+  close(error: unknown): void {
+    this.#end = { error };
+    for (const reject of this.#waiting) reject(error);
   }
 
   /** @throws EXECUTION_DENIED, or EXECUTION_UNKNOWN where the verdict says so (E2) */
@@ -114,8 +124,9 @@ export class ExecutionAuthority {
     let principal: unknown;
     let why = "";
     try {
-      principal = await resumeAuthenticator.authenticate(request);
+      principal = await this.#untilClosed(resumeAuthenticator.authenticate(request));
     } catch (error) {
+      this.#checkOpen();
       why = ` (the authenticator failed: ${nameOf(error)})`;
     }
     if (isPrincipal(principal)) return principal;
@@ -132,12 +143,33 @@ export class ExecutionAuthority {
     const { executionAuthorizer } = this.#options;
     if (!executionAuthorizer) return ALLOWED;
     try {
-      const verdict: unknown = await executionAuthorizer.authorize({ ...request }); // its own: what is checked is what was asked
+      // A request of its own: what is checked is what was asked.
+      const verdict = await this.#untilClosed(executionAuthorizer.authorize({ ...request }));
       if (isVerdict(verdict)) return verdict;
       return { allowed: false, reason: "the authorizer gave no verdict" };
     } catch (error) {
+      this.#checkOpen();
       return { allowed: false, reason: `the authorizer failed (${nameOf(error)})` };
     }
+  }
+
+  async #untilClosed(answer: unknown): Promise<unknown> {
+    if (!isThenable(answer)) return answer;
+    this.#checkOpen();
+    let stop: (error: unknown) => void = () => {};
+    try {
+      return await new Promise<unknown>((resolve, reject) => {
+        stop = reject;
+        this.#waiting.add(stop);
+        Promise.resolve(answer).then(resolve, reject);
+      });
+    } finally {
+      this.#waiting.delete(stop);
+    }
+  }
+
+  #checkOpen(): void {
+    if (this.#end) throw this.#end.error;
   }
 
   /** Nothing the hook does changes a denial. */

@@ -391,6 +391,7 @@ export class ExecutionRuntime implements HandleHost, ExecutionDoors {
   }
 
   async #closeAll(deadlineMs: number): Promise<void> {
+    this.#authority?.close(closedError());
     await this.#host.close(deadlineMs);
     await this.#options.eventStore.close();
   }

@@ -200,6 +200,25 @@ describe("what is asked", () => {
     expect(denied).toMatchObject([[{ action: "query", executionId: "x", principal: "ann" }, undefined]]);
   });
 
+  it("is answered by the closing of the runtime when nobody else does", async () => {
+    const { app } = await guarded(() => new Promise(() => {}));
+    const handle = app.runtime.handle("x");
+    const calls = [
+      app.runtime.start(gated, null),
+      app.runtime.loadState("x"),
+      app.runtime.list(),
+      app.runtime.resume("x", { eventType: "Approval" }),
+      app.runtime.cancel("x"),
+      handle.result(),
+      handle.settled(),
+    ];
+    const outcomes = Promise.allSettled(calls);
+    await new Promise((resolve) => setImmediate(resolve));
+    await app.close();
+    for (const outcome of await outcomes)
+      expect(outcome).toMatchObject({ status: "rejected", reason: { code: "RUNTIME_CLOSED" } });
+  });
+
   it("is asked of unknown executions too, so that a denial tells nothing", async () => {
     const { app, asked } = await guarded(() => ({ allowed: false }));
     await expect(app.runtime.loadState("nobody")).rejects.toMatchObject({ code: "EXECUTION_DENIED" });
