@@ -7,7 +7,7 @@
 // E3  Principals are told to the authorizer and to the hook of the host, and stand in no message of ours.
 
 import { isPrincipal, type Principal } from "../effects/index.js";
-import { type ExecutionHeader, HeddleError, isThenable } from "../kernel/index.js";
+import { contained, type ExecutionHeader, HeddleError, isThenable } from "../kernel/index.js";
 import type { ResumeRequest } from "./messages.js";
 import { unknownExecution } from "./refusals.js";
 
@@ -155,13 +155,14 @@ export class ExecutionAuthority {
 
   async #untilClosed(answer: unknown): Promise<unknown> {
     if (!isThenable(answer)) return answer;
+    const answered = contained(Promise.resolve(answer));
     this.#checkOpen();
     let stop: (error: unknown) => void = () => {};
     try {
       return await new Promise<unknown>((resolve, reject) => {
         stop = reject;
         this.#waiting.add(stop);
-        Promise.resolve(answer).then(resolve, reject);
+        answered.then(resolve, reject);
       });
     } finally {
       this.#waiting.delete(stop);
