@@ -1,6 +1,7 @@
 // Programs that are called off: small random flows with shields, cleanups, deadlines and effects that may not run twice, the
 // moments at which they are cancelled, and somebody who answers, decides and cancels until each has ended.
 //
+// Times are odd, so that few things come at one instant, where they may come in either order.
 // Every shield says when it begins and when it is through. Flows compose with `parallel` alone, which waits for all it began.
 
 import * as fc from "fast-check";
@@ -40,20 +41,23 @@ const { node } = fc.letrec<{ node: Node; leaf: Node; branch: Node }>((tie) => ({
       weight: 5,
       arbitrary: fc.record({
         kind: fc.constant("step" as const),
-        delay: fc.constantFrom(0, 1, 5, 20, 200),
+        delay: fc.constantFrom(0, 1.3, 5.7, 23.1, 211.9),
         failures: fc.constantFrom(0, 0, 1, 3),
         deadlineMs: fc.constantFrom(undefined, undefined, 5, 20, 40),
-        timeoutMs: fc.constantFrom(undefined, undefined, 5, 30),
+        timeoutMs: fc.constantFrom(undefined, undefined, 4.4, 37.6),
         idempotent: fc.constantFrom(true, true, false),
         obeys: fc.boolean(),
       }),
     },
-    { weight: 1, arbitrary: fc.constantFrom(0, 5, 20).map((ms) => ({ kind: "sleep" as const, ms })) },
+    { weight: 1, arbitrary: fc.constantFrom(0, 3, 29).map((ms) => ({ kind: "sleep" as const, ms })) },
     {
       weight: 1,
-      arbitrary: fc.constantFrom(undefined, 20).map((timeout) => ({ kind: "gate" as const, timeout })),
+      arbitrary: fc.constantFrom(undefined, 31).map((timeout) => ({ kind: "gate" as const, timeout })),
     },
-    { weight: 1, arbitrary: fc.constantFrom(0, 5, 20).map((delay) => ({ kind: "decide" as const, delay })) },
+    {
+      weight: 1,
+      arbitrary: fc.constantFrom(0, 2.2, 17.8).map((delay) => ({ kind: "decide" as const, delay })),
+    },
     { weight: 1, arbitrary: fc.constant({ kind: "note" as const }) },
   ),
   branch: fc.oneof(
@@ -187,7 +191,9 @@ export class Course {
       const state = await process.runtime.loadState("x");
       if (isTerminal(state.status)) return state;
       const due = this.#due();
-      if (due?.at === 0) await asked(due.call(process));
+      // Callbacks of one instant come in an order that passivation may change, so all of them come first.
+      const isQuiet = this.#world.clock.nextDue !== this.#world.clock.now;
+      if (due?.at === 0 && isQuiet) await asked(due.call(process));
       else if (!(await this.#answer(process, state, asked))) this.#moveOn(due?.at);
     }
   }
