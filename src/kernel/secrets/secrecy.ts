@@ -40,10 +40,13 @@ export interface Secrecy {
   check(schema: unknown): void;
 }
 
+/** Says what key is lacking. Made once: every value of every execution is opened by it. */
+const UNSEALED = NO_VAULT.opener("");
+
 /** Without a key nothing is sealed, so there is nothing to remember. Shared by all. */
 const NO_SECRECY: Secrecy = {
   hasSecrets: false,
-  reveal: (wire) => fromWire(wire, NO_VAULT.opener("")),
+  reveal: (wire) => fromWire(wire, UNSEALED),
   remember: () => {},
   wireOf: (value, schema, limits) => {
     // Refused unless everything that is marked is absent or a reference.
