@@ -758,20 +758,16 @@ export class Actor implements FlowRunHost, AttemptSink {
   /** Lets go of everything an ended execution still holds: its timers and its steps in flight. */
   #release(why: string, now: number): void {
     const run = this.#run;
-    const ended = (): HeddleError =>
-      new HeddleError("EXECUTION_ENDED", `Execution ${this.id}: ${why}.`, {
-        details: { executionId: this.id },
-      });
     for (const [gateId, { wakeAt }] of run?.gates ?? NONE) {
       if (wakeAt !== undefined) this.#disarm(wakeAt, GATE_TIMER + gateId);
     }
-    if (run && run.openSteps > 0) {
-      const error = ended();
-      for (const step of run.allOpenSteps()) this.#callOff(step, error, now);
-    }
-    if (this.#inFlight?.size) {
-      const error = ended(); // of an execution that was set aside while they were under way
-      for (const attempt of this.#inFlight.values()) attempt.callOff(error);
+    if (run?.openSteps || this.#inFlight?.size) {
+      const error = new HeddleError("EXECUTION_ENDED", `Execution ${this.id}: ${why}.`, {
+        details: { executionId: this.id },
+      });
+      for (const step of run?.allOpenSteps() ?? NONE) this.#callOff(step, error, now);
+      // Those of an execution that was set aside while they were under way.
+      for (const attempt of this.#inFlight?.values() ?? NONE) attempt.callOff(error);
       this.#inFlight = undefined;
     }
     if (this.#deadlineAt !== undefined) this.#disarm(this.#deadlineAt, DEADLINE_TIMER);
@@ -823,7 +819,8 @@ export class Actor implements FlowRunHost, AttemptSink {
 
   /** The same for all that are under way: with the end of their execution nobody waits for them any more. */
   #meterOpen(now: number): void {
-    for (const attempt of this.#inFlight?.values() ?? NONE) this.#meter(attempt, now);
+    if (!this.#inFlight?.size) return;
+    for (const attempt of this.#inFlight.values()) this.#meter(attempt, now);
   }
 
   /** The same for one whose account was lost with its process: that it began must be assumed, what it used is not known. */
