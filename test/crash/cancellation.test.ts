@@ -2,11 +2,11 @@
 // Method: a real host cancels an execution and kills itself with SIGKILL at the n-th event that is durable after the request,
 // for every n there is; a second one finds what it left behind. (C-SUS-06, C-LIF-01)
 
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { defineConfig, lmdbStorage } from "heddle";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { temporaryDirectory } from "../support/temporary-directory.js";
 import { startChild } from "./child.js";
 import { cleanupFlow } from "./programs/cleanup-host.mjs";
 
@@ -16,8 +16,7 @@ const EVENTS = 16;
 
 describe("killed between the request of a cancel and the end of the cleanup", () => {
   it.each(Array.from({ length: EVENTS }, (_, n) => n))("after %i further events", async (count) => {
-    const root = mkdtempSync(join(tmpdir(), "heddle-cancel-"));
-    onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+    const root = temporaryDirectory();
     const [dir, file] = [join(root, "log"), join(root, "marks")];
     const child = startChild(HOST, { args: [dir, file, String(count)] });
     expect(await child.ended).toMatchObject({ signal: "SIGKILL" });

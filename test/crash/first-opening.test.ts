@@ -2,11 +2,10 @@
 // Method: fresh directories, each with a host killed within the few milliseconds its first opening takes, then a second
 // host that has to find or make everything and finish its work.
 
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it } from "vitest";
+import { temporaryDirectory } from "../support/temporary-directory.js";
 import { startChild } from "./child.js";
 import { seededRandom } from "./random.js";
 
@@ -20,8 +19,7 @@ it(`C-LIF-01: a death during the first opening leaves a directory that opens (se
   timeout: 60_000,
 }, async () => {
   const random = seededRandom(SEED);
-  const directory = mkdtempSync(join(tmpdir(), "heddle-first-"));
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const directory = temporaryDirectory();
   const deaths = { before: 0, after: 0 };
   const round = async (number: number): Promise<void> => {
     const dir = join(directory, `d${number}`);

@@ -7,11 +7,9 @@
 //
 //   HEDDLE_KILL_ROUNDS=2000 HEDDLE_KILL_SEED=7 npx vitest run test/crash/kill-rounds.test.ts
 
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it } from "vitest";
 import {
   defineConfig,
   type EventEnvelope,
@@ -19,6 +17,7 @@ import {
   type LoomApp,
   lmdbStorage,
 } from "../../src/index.js";
+import { temporaryDirectory } from "../support/temporary-directory.js";
 import { startChild } from "./child.js";
 import { OutsideWorld } from "./outside-world.js";
 import { between, pick, type Random, seededRandom } from "./random.js";
@@ -245,8 +244,7 @@ class Lane {
 it(`C-LIF-01: ${ROUNDS} deaths by SIGKILL lose nothing, repeat nothing and change nothing (seed ${SEED})`, {
   timeout: 60_000 + ROUNDS * 1_000,
 }, async () => {
-  const directory = mkdtempSync(join(tmpdir(), "heddle-kill-"));
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
+  const directory = temporaryDirectory();
   // The second lane has several partitions and drops every run between its turns: there, each turn is a replay too.
   const lanes = [
     new Lane({ name: "kept", directory, seed: SEED }),

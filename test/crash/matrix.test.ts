@@ -4,10 +4,8 @@
 // a second host takes the directory up: it says what it finds in doubt, gives each doubt the verdict its execution is named
 // after, and works until nothing is open. What it did in the world is held against what the log says.
 
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import {
   defineConfig,
   type EventEnvelope,
@@ -15,6 +13,7 @@ import {
   lmdbStorage,
   type SnapshotStore,
 } from "../../src/index.js";
+import { temporaryDirectory } from "../support/temporary-directory.js";
 import { type Child, startChild } from "./child.js";
 import {
   type Answer,
@@ -102,8 +101,7 @@ class Stage {
   readonly #world: OutsideWorld;
 
   constructor(place: Place) {
-    const root = mkdtempSync(join(tmpdir(), "heddle-matrix-"));
-    onTestFinished(() => rmSync(root, { recursive: true, force: true }));
+    const root = temporaryDirectory();
     this.#dir = join(root, "log");
     this.#file = join(root, "world");
     this.#place = place;

@@ -1,9 +1,6 @@
 // World: what most tests of a running app need: a directory, an app that is closed afterwards, flows in one line, and a
 // wait that says what it waited for.
 
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { z } from "zod";
 import {
@@ -23,14 +20,8 @@ import {
   step$,
 } from "../../src/index.js";
 
+export { temporaryDirectory } from "../support/temporary-directory.js";
 export { within } from "../support/within.js";
-
-/** A directory of the test's own, removed after it. */
-export function temporaryDirectory(): string {
-  const dir = mkdtempSync(join(tmpdir(), "heddle-test-"));
-  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
-  return dir;
-}
 
 export type AppOptions = Omit<LoomConfig, "storage"> & { dir?: string; storage?: LoomConfig["storage"] };
 

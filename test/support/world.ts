@@ -4,9 +4,6 @@
 // Nothing here sleeps. `until` lets the event loop turn while anything is under way at this instant, then moves time to
 // the next waiting callback; when there is neither, it fails at once and says so, instead of hanging.
 
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { onTestFinished } from "vitest";
 import { z } from "zod";
@@ -40,6 +37,7 @@ import {
 } from "../../src/kernel/index.js";
 import { type Lifetime, SimClock } from "./sim-clock.js";
 import { type CrashPlan, type Pace, TappedStore } from "./tapped-store.js";
+import { temporaryDirectory } from "./temporary-directory.js";
 
 export interface ProcessOptions
   extends Partial<
@@ -165,8 +163,7 @@ export class World {
   }
 
   static lmdb(partitions = 1): World {
-    const dir = mkdtempSync(join(tmpdir(), "heddle-world-"));
-    onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+    const dir = temporaryDirectory();
     const open = () =>
       new LmdbEventStore({ dir, now: Date.now, createdBy: "a test", partitions, sync: "commit" });
     const read = async (id: string): Promise<EventEnvelope[]> => {

@@ -2,12 +2,12 @@
 // Method: a real host on a real log kills itself with SIGKILL at a different event each time, until one gets to the end.
 // Calls leave their mark in a file beside the log, which no transaction takes back.
 
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { LmdbEventStore, type Totals } from "../../../src/kernel/index.js";
 import { startChild } from "../../crash/child.js";
+import { temporaryDirectory } from "../../support/temporary-directory.js";
 
 const PROGRAM = new URL("./programs/spending-host.mjs", import.meta.url);
 const EXECUTIONS = 12;
@@ -39,8 +39,7 @@ test.each([
   ["more than is asked for", 1_000],
   ["less than is asked for", 30],
 ])("killed again and again, a host uses what its logs say, under a limit of %s", async (_what, limit) => {
-  const dir = mkdtempSync(join(tmpdir(), "heddle-quota-"));
-  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+  const dir = temporaryDirectory();
   const calls = join(dir, "calls");
   const options = { dir: join(dir, "log"), calls, executions: EXECUTIONS, steps: STEPS, limit };
   let kills = 0;

@@ -1,14 +1,14 @@
 // World: an app with partition threads, as a host has it, closed after the test. Threads run the built package, so the host
 // does too.
 
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readFileSync } from "node:fs";
 import { defineConfig, type HeddleApp, type HeddleConfig, lmdbStorage, type RegisteredFlow } from "heddle";
 import { onTestFinished } from "vitest";
+import { temporaryDirectory } from "../../support/temporary-directory.js";
 import * as flowModule from "./programs/flows.mjs";
 
 export { within } from "../../support/within.js";
+export { temporaryDirectory };
 
 export const FLOWS = new URL("./programs/flows.mjs", import.meta.url);
 
@@ -16,12 +16,6 @@ const untyped: Readonly<Record<string, unknown>> = flowModule;
 /** A flow of the module the threads load. */
 export function flowOf(name: string): RegisteredFlow {
   return untyped[name] as RegisteredFlow;
-}
-
-export function temporaryDirectory(): string {
-  const dir = mkdtempSync(join(tmpdir(), "heddle-threads-"));
-  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
-  return dir;
 }
 
 type Options = Omit<HeddleConfig, "storage" | "workers"> & {

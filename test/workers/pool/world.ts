@@ -1,10 +1,10 @@
 // World: pools for tests. The host's side runs from the sources, the threads run the built package.
 
-import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { EffectPool, type EffectPoolOptions, type PoolCall } from "../../../src/workers/pool/index.js";
+import { temporaryDirectory } from "../../support/temporary-directory.js";
 
 export const ENTRY = new URL("../../../dist/workers/effects.worker.cjs", import.meta.url);
 export const EFFECTS = new URL("./programs/effects.mjs", import.meta.url);
@@ -35,9 +35,7 @@ export function callOf(effectId: string, input?: unknown, rest: Partial<PoolCall
 
 /** A file that invocations mark, and what they have left in it. */
 export function markFile(): { readonly mark: string; readonly lines: () => string[] } {
-  const directory = mkdtempSync(join(tmpdir(), "heddle-pool-"));
-  onTestFinished(() => rmSync(directory, { recursive: true, force: true }));
-  const mark = join(directory, "marks");
+  const mark = join(temporaryDirectory(), "marks");
   return { mark, lines: () => (existsSync(mark) ? readFileSync(mark, "utf8").split("\n").slice(0, -1) : []) };
 }
 
