@@ -3,7 +3,8 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { type Budget, defineConfig, type HeddleError, type LoomConfig, step$ } from "../../src/index.js";
-import { flow, openApp, temporaryDirectory, within } from "../lifecycle/world.js";
+import { flow, latch, openApp, temporaryDirectory, within } from "../lifecycle/world.js";
+import { until } from "../support/until.js";
 
 function refusal(envelope: unknown): HeddleError {
   try {
@@ -77,17 +78,14 @@ describe("app.envelope", () => {
 
   it("tells what is used of each budget, while calls are under way and after", async () => {
     const anything = z.unknown();
-    let goOn = (): void => {};
-    const gate = new Promise<void>((resolve) => {
-      goOn = resolve;
-    });
+    const gate = latch();
     const ask = step$({
       id: "ask",
       inputSchema: anything,
       outputSchema: anything,
       handler: async (_input, { meter }) => {
         meter({ tokens: 7 });
-        await gate;
+        await gate.opened;
         meter({ tokens: 1, cost: 0.5 });
       },
     });
@@ -99,18 +97,12 @@ describe("app.envelope", () => {
     const app = openApp({ dir: temporaryDirectory(), flows: [f], execution: { envelope: { budgets } } });
     const { ledger } = app.envelope!;
     const handle = await app.runtime.start(f, 0, { executionId: "x", principal: { tenant: "acme" } });
-    await within(
-      (async () => {
-        while (ledger.used({ scope: "flow", of: "asking", meter: "tokens" }) === 0)
-          await new Promise((resolve) => setImmediate(resolve));
-      })(),
-      "the first report",
-    );
+    await until(() => ledger.used({ scope: "flow", of: "asking", meter: "tokens" }) > 0, "the first report");
     const used = (scope: "execution" | "flow" | "tenant", of: string) =>
       (["calls", "tokens", "cost"] as const).map((meter) => ledger.used({ scope, of, meter }));
     expect(used("execution", "x")).toEqual([1, 7, 0]);
     expect(used("tenant", "acme")).toEqual([1, 7, 0]);
-    goOn();
+    gate.open();
     await within(handle.result(), "the end");
     expect(used("flow", "asking")).toEqual([1, 8, 0.5]);
     expect(used("tenant", "nobody")).toEqual([0, 0, 0]);

@@ -93,7 +93,7 @@ describe("a tenant's budget over two threads", () => {
       const states = await Promise.all(ids.map((id) => app.stores.eventStore.read(id)));
       return states.filter((events) => events.at(-1)?.type === "STEP_RETRIED").length;
     };
-    while ((await waiting()) < 15) await new Promise((resolve) => setImmediate(resolve));
+    await until(async () => (await waiting()) >= 15, "the others wait");
     expect(marksIn(file)).toHaveLength(5);
     expect(ledger.used({ scope: "tenant", of: "acme", meter: "calls", perMs: 3_600_000 })).toBe(5);
   });

@@ -19,6 +19,7 @@ import {
   unpackForThread,
 } from "../../../src/workers/partitions/protocol.js";
 import { ThreadLedger } from "../../../src/workers/partitions/thread/thread-ledger.js";
+import { until } from "../../support/until.js";
 
 const BUDGETS: readonly Budget[] = [{ scope: "tenant", meter: "calls", limit: 2 }];
 const acme = (partition: number) => ({ partition, flowId: "f", tenant: "acme" });
@@ -49,10 +50,6 @@ function hostWith(threads: number) {
 }
 
 const used = (ledger: Ledger): number => ledger.used({ scope: "tenant", of: "acme", meter: "calls" });
-
-async function until(is: () => boolean): Promise<void> {
-  while (!is()) await new Promise((resolve) => setImmediate(resolve));
-}
 
 /** What the layer of the ring does with an attempt. */
 function attempt(ledger: Ledger, spender: Spender, signal = new AbortController().signal) {
@@ -102,7 +99,7 @@ describe("between a thread and the host", () => {
     account.drop();
     controller.abort(new Error("cancelled"));
     expect(await called).toMatchObject({ message: "cancelled" });
-    await until(() => used(ledger) === 0);
+    await until(() => used(ledger) === 0, "the host takes it back");
     expect(used(thread)).toBe(0);
   });
 
@@ -144,7 +141,7 @@ describe("between a thread and the host", () => {
       { scope: "tenant", of: "acme", ...totals },
     ]);
     expect(thread.takeRows(0)).toBeUndefined();
-    await until(() => ledger.used({ scope: "flow", of: "f", meter: "wallMs" }) === 20);
+    await until(() => ledger.used({ scope: "flow", of: "f", meter: "wallMs" }) === 20, "the host hears");
     expect(ledger.used({ scope: "flow", of: "f", meter: "tokens" })).toBe(7);
     expect(ledger.takeRows(0)).toBeUndefined();
   });

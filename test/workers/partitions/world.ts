@@ -7,6 +7,7 @@ import { onTestFinished } from "vitest";
 import { temporaryDirectory } from "../../support/temporary-directory.js";
 import * as flowModule from "./programs/flows.mjs";
 
+export { until } from "../../support/until.js";
 export { within } from "../../support/within.js";
 export { temporaryDirectory };
 
@@ -59,13 +60,4 @@ export async function errorOf(promise: Promise<unknown>): Promise<Error & { read
     },
     (error: unknown) => error as Error & { readonly code?: string },
   );
-}
-
-/** Resolves once `is` holds; asked after each turn of the event loop. */
-export async function until(is: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  const deadline = performance.now() + 15_000;
-  while (!(await is())) {
-    if (performance.now() > deadline) throw new Error(`Never: ${what}`);
-    await new Promise((resolve) => setImmediate(resolve));
-  }
 }
