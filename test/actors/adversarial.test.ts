@@ -4,12 +4,11 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import type { ExecutionContext, HeddleError } from "../../src/kernel/index.js";
+import type { ExecutionContext } from "../../src/kernel/index.js";
 import { SCENARIOS } from "../support/scenarios.js";
-import { flow, type ProcessOptions, unhandledRejections, World } from "../support/world.js";
+import { codeOf, flow, type ProcessOptions, unhandledRejections, World } from "../support/world.js";
 
 const SLOW: NonNullable<ProcessOptions["pace"]> = { before: 3, after: 5, read: 2 };
-const codeOf = (error: unknown): string => (error as HeddleError).code;
 
 describe("little room in memory", () => {
   test.each([1, 2, 7])(

@@ -1,10 +1,8 @@
 // C-SUS-06 and C-CHD-02 for steps: a cancel stops what is under way, the flow hears of it once, and may clean up durably.
 
 import { describe, expect, test } from "vitest";
-import type { ExecutionContext, HeddleError } from "../../src/kernel/index.js";
-import { flow, unhandledRejections, World } from "../support/world.js";
-
-const codeOf = (error: unknown): string => (error as HeddleError).code;
+import type { ExecutionContext } from "../../src/kernel/index.js";
+import { codeOf, flow, unhandledRejections, untilAborted, World } from "../support/world.js";
 
 /** Both ways an execution may live between two turns. */
 const RESIDENT = [10_000, 0];
@@ -197,13 +195,7 @@ describe.each(RESIDENT)("C-SUS-06: cancelling, resident: %i", (maxResident) => {
 
   test("an attempt that stops because it was told to leaves nothing to record", async () => {
     const world = World.memory();
-    const obedient = world.step(
-      "obedient",
-      (_input, { signal }) =>
-        new Promise((_resolve, reject) =>
-          signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true }),
-        ),
-    );
+    const obedient = world.step("obedient", (_input, { signal }) => untilAborted(signal));
     const f = flow("f", (ctx) => ctx.run(obedient, 1));
     const process = await world.open([f], { maxResident });
     await process.start(f, null);

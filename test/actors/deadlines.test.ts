@@ -3,10 +3,9 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import type { EffectMiddleware } from "../../src/effects/index.js";
-import { flow$, type HeddleError, step$, tool$ } from "../../src/kernel/index.js";
-import { flow, World } from "../support/world.js";
+import { flow$, step$, tool$ } from "../../src/kernel/index.js";
+import { codeOf, flow, untilAborted, World } from "../support/world.js";
 
-const codeOf = (error: unknown): string => (error as HeddleError).code;
 const waiting = flow("waiting", async (ctx) => ctx.suspend({ on: "never" }), { deadlineMs: 5_000 });
 
 describe("the deadline of an execution", () => {
@@ -351,14 +350,7 @@ describe("a time limit of an attempt", () => {
 
   test("an attempt that stops when it is told to is not late", async () => {
     const world = World.memory();
-    const obedient = world.step(
-      "obedient",
-      (_input, { signal }) =>
-        new Promise((_resolve, reject) =>
-          signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true }),
-        ),
-      { timeoutMs: 10 },
-    );
+    const obedient = world.step("obedient", (_input, { signal }) => untilAborted(signal), { timeoutMs: 10 });
     const f = flow("f", (ctx) => ctx.run(obedient, 1).catch(codeOf));
     const process = await world.open([f]);
     await process.start(f, null);

@@ -13,7 +13,7 @@ import {
   isTerminal,
   type RegisteredFlow,
 } from "../../src/kernel/index.js";
-import { flow, type Process, type ProcessOptions, type World } from "../support/world.js";
+import { flow, type Process, type ProcessOptions, untilAborted, type World } from "../support/world.js";
 
 export type Node =
   | {
@@ -308,7 +308,7 @@ export class Course {
         if (!idempotent) this.unaccounted.set(id, (this.unaccounted.get(id) ?? 0) + 1);
         const { process } = this.#world;
         if (++this.#effects === this.calls.byEffect) process!.runtime.cancel("x", "itself").catch(() => {});
-        await Promise.race([this.#world.delay(delay), ...(obeys ? [rejected(signal)] : [])]);
+        await Promise.race([this.#world.delay(delay), ...(obeys ? [untilAborted(signal)] : [])]);
         if (attempt > failures) return path;
         this.unaccounted.delete(id);
         throw new Error(`attempt ${attempt} of ${path}`);
@@ -321,12 +321,6 @@ export class Course {
       },
     );
   }
-}
-
-function rejected(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
-  });
 }
 
 /** A cancellation goes on outwards; any other failure is a value. */

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { ToolEffect } from "../../src/effects/index.js";
-import { type ExecutionContext, flow$, type HeddleError, TypedFailure } from "../../src/kernel/index.js";
-import { flow, World } from "../support/world.js";
+import { type ExecutionContext, flow$, TypedFailure } from "../../src/kernel/index.js";
+import { codeOf, flow, World } from "../support/world.js";
 
 /** Runs a flow to its end, once straight through and once replayed before every move, and gives what it came to. */
 async function outcomes(body: (ctx: ExecutionContext, world: World) => Promise<unknown>): Promise<unknown[]> {
@@ -17,8 +17,6 @@ async function outcomes(body: (ctx: ExecutionContext, world: World) => Promise<u
   }
   return outputs;
 }
-
-const codeOf = (error: unknown): string => (error as HeddleError).code;
 
 describe("C-REP-02: one step id twice in one run", () => {
   test("in a loop it is an error that names the fix, not the first iteration's answer", async () => {

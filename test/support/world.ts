@@ -414,6 +414,16 @@ export function flow<TIn = unknown, TOut = unknown>(
   );
 }
 
+/** What an effect does that ends when it is told to, and no sooner. */
+export function untilAborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
+  });
+}
+
+/** Of what was caught. */
+export const codeOf = (error: unknown): string => (error as HeddleError).code;
+
 /** Repeatable randomness, never the same twice in a row. */
 function seededEntropy(): { random(): number; uuid(): string } {
   let state = 1;

@@ -9,7 +9,7 @@ import {
   ToolEffect,
 } from "../../../src/effects/index.js";
 import type { ExecutionContext, ExecutionState, RegisteredFlow } from "../../../src/kernel/index.js";
-import { flow, type Process, type ProcessOptions, type World } from "../../support/world.js";
+import { codeOf, flow, type Process, type ProcessOptions, type World } from "../../support/world.js";
 
 /** What a call of `use` does. */
 export interface Use {
@@ -33,8 +33,6 @@ export const usingAtOnce = (id = "wide"): RegisteredFlow =>
 function call(ctx: ExecutionContext, i: number, use: Use): Promise<unknown> {
   return ctx.execute({ id: `use#${i}`, toolId: "use" }, use);
 }
-
-export const codeOf = (error: unknown): unknown => (error as { code?: unknown }).code;
 
 export interface Budgeted {
   readonly process: Process;
