@@ -270,8 +270,8 @@ describe("an effect that may not run twice", () => {
     expect((await world.types()).filter((type) => type === "EFFECT_INDOUBT")).toHaveLength(1);
   });
 
-  test("waiting for its next attempt at the deadline it fails: that it did nothing is known", async () => {
-    const world = World.memory();
+  /** A payment that is refused, and would be tried again after its deadline. */
+  function refused(world: World) {
     const pay = world.step(
       "pay",
       () => {
@@ -279,7 +279,12 @@ describe("an effect that may not run twice", () => {
       },
       { idempotent: false, deadlineMs: 1_000, retry: { maxAttempts: 9, baseDelayMs: 5_000 } },
     );
-    const f = flow("f", (ctx) => ctx.run(pay, 7).catch(codeOf));
+    return flow("f", (ctx) => ctx.run(pay, 7).catch(codeOf));
+  }
+
+  test("waiting for its next attempt at the deadline it fails: that it did nothing is known", async () => {
+    const world = World.memory();
+    const f = refused(world);
     const process = await world.open([f]);
     await process.start(f, null);
     expect((await process.finish("x")).variables["_output"]).toBe("EFFECT_DEADLINE_EXCEEDED");
@@ -287,14 +292,7 @@ describe("an effect that may not run twice", () => {
 
   test("so it does when both, deadline and next attempt, came due while the process was down", async () => {
     const world = World.memory();
-    const pay = world.step(
-      "pay",
-      () => {
-        throw new Error("refused");
-      },
-      { idempotent: false, deadlineMs: 1_000, retry: { maxAttempts: 9, baseDelayMs: 5_000 } },
-    );
-    const f = flow("f", (ctx) => ctx.run(pay, 7).catch(codeOf));
+    const f = refused(world);
     const first = await world.open([f]);
     await first.start(f, null);
     await world.settle();

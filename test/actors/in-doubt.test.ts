@@ -123,18 +123,23 @@ describe("a step that may not run twice, cut short by a kill (C-LIF-01)", () => 
   });
 });
 
+/** Refused at first, and told when to come back. */
+function toldToWait(world: World) {
+  return world.step(
+    "pay",
+    (n, { attempt }) => {
+      // The first one is due last, so that the index of timers has another order than that of executions.
+      if (attempt === 1) throw Object.assign(new Error("refused"), { retryAfterMs: 5_000 - (n as number) });
+      return "paid";
+    },
+    { idempotent: false, retry: { maxAttempts: 2 } },
+  );
+}
+
 describe("a retry that came due while no process ran", () => {
   it("is no doubt, however many there are: it is known not to have been dispatched", async () => {
     const world = World.memory();
-    const step = world.step(
-      "pay",
-      (n, { attempt }) => {
-        // The first one is due last, so that the index of timers has another order than that of executions.
-        if (attempt === 1) throw Object.assign(new Error("refused"), { retryAfterMs: 5_000 - (n as number) });
-        return "paid";
-      },
-      { idempotent: false, retry: { maxAttempts: 2 } },
-    );
+    const step = toldToWait(world);
     const f = flow("f", (ctx, n) => ctx.run(step, n));
     const first = await world.open([f]);
     const ids = Array.from({ length: 2_000 }, (_, n) => `x-${n}`);
@@ -152,14 +157,7 @@ describe("a retry that came due while no process ran", () => {
 describe("an answer that comes while retries that are due are still being taken up", () => {
   it("makes no doubt of them: whether one was dispatched is asked when no timer is due", async () => {
     const world = World.memory();
-    const step = world.step(
-      "pay",
-      (n, { attempt }) => {
-        if (attempt === 1) throw Object.assign(new Error("refused"), { retryAfterMs: 5_000 - (n as number) });
-        return "paid";
-      },
-      { idempotent: false, retry: { maxAttempts: 2 } },
-    );
+    const step = toldToWait(world);
     const f = flow(
       "f",
       async (ctx, n) => (await Promise.all([ctx.run(step, n), ctx.suspend({ on: "go" })]))[0],
