@@ -41,6 +41,11 @@ function startOn(effect: string, ...args: string[]): RunningCommand {
   return start(["--module", MODULE, "--effect", effect, ...input, ...args]);
 }
 
+/** On the inputs in a JSON array, which come over stdin. */
+function startOnEach(effect: string, json: string): RunningCommand {
+  return start(["--module", MODULE, "--effect", effect, "--input", "-", "--each", "--yes"], json);
+}
+
 const tune = (effect: string, ...args: string[]): Promise<CommandEnd> => startOn(effect, ...args).ended;
 
 interface Tuned {
@@ -201,8 +206,8 @@ describe("what cannot be done", () => {
   const notOne = file("not-one.mjs", "export const effects = { a: 1 };");
   const noJson = file("no.json", "{ a: 1 }");
 
-  async function refused(...args: string[]): Promise<{ code: number | null; words: string }> {
-    const { code, stdout, stderr } = await start(args).ended;
+  async function refused(running: RunningCommand): Promise<{ code: number | null; words: string }> {
+    const { code, stdout, stderr } = await running.ended;
     expect(stdout).toBe("");
     return { code, words: stderr.replaceAll(directory, "<dir>").replaceAll(MODULE, "<module>") };
   }
@@ -210,7 +215,7 @@ describe("what cannot be done", () => {
   const asked = ["--effect", "wait", "--input", empty, "--yes"];
 
   it("a module there is not", async () => {
-    expect(await refused("--module", join(directory, "gone.mjs"), ...asked)).toEqual({
+    expect(await refused(start(["--module", join(directory, "gone.mjs"), ...asked]))).toEqual({
       code: 1,
       words: "error: There is no file <dir>/gone.mjs for --module. (CONFIG_INVALID)\n",
     });
@@ -221,22 +226,14 @@ describe("what cannot be done", () => {
     ["without effects", none, "--module <dir>/none.mjs does not export `effects`"],
     ["with something else among them", notOne, "exports effects.a, which is no effect"],
   ])("a module %s", async (_name, module, complaint) => {
-    const { code, words } = await refused("--module", module, ...asked);
+    const { code, words } = await refused(start(["--module", module, ...asked]));
     expect(code).toBe(1);
     expect(words).toContain(complaint);
     expect(words).toContain("(CONFIG_INVALID)\n");
   });
 
   it("an effect there is not: those there are, the nearest first", async () => {
-    const { code, words } = await refused(
-      "--module",
-      MODULE,
-      "--effect",
-      "computer",
-      "--input",
-      empty,
-      "--yes",
-    );
+    const { code, words } = await refused(startOn("computer", "--yes"));
     expect(code).toBe(1);
     expect(words).toContain(
       "error: <module> exports no effect computer. (EFFECT_UNKNOWN)\nDid you mean compute?\n",
@@ -250,7 +247,7 @@ describe("what cannot be done", () => {
     ["that is a directory", directory, "<dir> cannot be read:"],
     ["that is no JSON", noJson, "What <dir>/no.json holds is no JSON:"],
   ])("an input %s", async (_name, input, complaint) => {
-    const { code, words } = await refused("--module", MODULE, "--effect", "wait", "--input", input, "--yes");
+    const { code, words } = await refused(startOn("wait", "--input", input, "--yes"));
     expect(code).toBe(1);
     expect(words).toContain(complaint);
     expect(words).toContain("(INPUT_INVALID)");
@@ -260,29 +257,13 @@ describe("what cannot be done", () => {
     ["{}", "stdin holds no array"],
     ["[]", "stdin holds an empty array"],
   ])("inputs for --each that are %s", async (json, complaint) => {
-    const { code, stdout, stderr } = await heddleWith(
-      json,
-      "--effect",
-      "wait",
-      "--input",
-      "-",
-      "--each",
-      "--yes",
-    );
-    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
-    expect(stderr).toContain(`--each takes the inputs from an array, and ${complaint}. (INPUT_INVALID)`);
+    const { code, words } = await refused(startOnEach("wait", json));
+    expect(code).toBe(1);
+    expect(words).toContain(`--each takes the inputs from an array, and ${complaint}. (INPUT_INVALID)`);
   });
 
   it("an effect that fails on the input: after one call, with its own code", async () => {
-    const { code, words } = await refused(
-      "--module",
-      MODULE,
-      "--effect",
-      "failing",
-      "--input",
-      empty,
-      "--yes",
-    );
+    const { code, words } = await refused(startOn("failing", "--yes"));
     expect(code).toBe(1);
     expect(words).toContain(
       "error: Effect failing fails on the input: HeddleError: the picture is no picture (INPUT_INVALID)\n" +
@@ -292,29 +273,13 @@ describe("what cannot be done", () => {
 
   it("an effect that fails on one of the inputs: which one", async () => {
     const json = JSON.stringify([{ isGood: true }, { isGood: false }, { isGood: true }]);
-    const { code, stdout, stderr } = await heddleWith(
-      json,
-      "--effect",
-      "picky",
-      "--input",
-      "-",
-      "--each",
-      "--yes",
-    );
-    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
-    expect(stderr).toContain("Effect picky fails on input 2 of 3: RangeError: not this one");
+    const { code, words } = await refused(startOnEach("picky", json));
+    expect(code).toBe(1);
+    expect(words).toContain("Effect picky fails on input 2 of 3: RangeError: not this one");
   });
 
   it("an effect that takes its thread down", async () => {
-    const { code, words } = await refused(
-      "--module",
-      MODULE,
-      "--effect",
-      "exiting",
-      "--input",
-      empty,
-      "--yes",
-    );
+    const { code, words } = await refused(startOn("exiting", "--yes"));
     expect(code).toBe(1);
     expect(words).toContain("was ended by process.exit, with code 3");
     expect(words).toContain("(EFFECT_WORKER_LOST)");
@@ -322,7 +287,7 @@ describe("what cannot be done", () => {
 
   it("curves into a directory there is not: before anything is called", async () => {
     const out = join(directory, "gone", "x.svg");
-    expect(await refused("--module", MODULE, ...asked, "--out", out)).toEqual({
+    expect(await refused(startOn("wait", "--yes", "--out", out))).toEqual({
       code: 1,
       words: "error: There is no directory <dir>/gone to write --out to.\n",
     });
@@ -342,12 +307,8 @@ describe("what cannot be done", () => {
     ["threads beyond reason", ["--max-threads", "5000"], "It must be no more than 1024."],
   ])("a command line with %s", async (_name, args, complaint) => {
     const rest = args.includes("--effect") ? [] : ["--module", MODULE, ...asked];
-    const { code, words } = await refused(...rest, ...args);
+    const { code, words } = await refused(start([...rest, ...args]));
     expect(code).toBe(2);
     expect(words).toContain(complaint);
   });
 });
-
-function heddleWith(stdin: string, ...args: string[]): Promise<CommandEnd> {
-  return start(["--module", MODULE, ...args], stdin).ended;
-}
