@@ -8,24 +8,12 @@ import { describe, expect, it } from "vitest";
 import { startHeddle } from "../cli/heddle.js";
 import { startChild } from "../crash/child.js";
 import { temporaryDirectory, until } from "../workers/partitions/world.js";
+import { formsOf } from "./forms.js";
 
 const HOST = new URL("./programs/canary-host.mjs", import.meta.url);
 const TOKEN = "kq7Zt0CaNaRyV9xW";
 
-/** What of the base64 of anything that holds the token is always the same, by where in a group of three it begins. */
-const base64 = [0, 1, 2].map((before) =>
-  Buffer.from("\0".repeat(before) + TOKEN)
-    .toString("base64")
-    .slice(Math.ceil((before * 8) / 6), Math.floor(((before + TOKEN.length) * 8) / 6)),
-);
-const hex = Buffer.from(TOKEN).toString("hex");
-const FORMS = [
-  TOKEN,
-  hex,
-  hex.toUpperCase(),
-  ...base64,
-  ...base64.map((text) => text.replaceAll("+", "-").replaceAll("/", "_")),
-];
+const FORMS = formsOf(TOKEN);
 const WIDE = Buffer.from(TOKEN, "utf16le");
 
 /** Where the canary is, with what stands around it. */

@@ -18,18 +18,11 @@ import {
 } from "../../src/kernel/index.js";
 import { recordToWire } from "../../src/kernel/store/record.js";
 import { World } from "../support/world.js";
+import { formsOf } from "./forms.js";
 
 const vault = new Vault({ current: "k", keys: { k: new Uint8Array(32).fill(5) } });
 const CANARY = "cAnArY-0f9d";
-const KNOWN = [
-  CANARY,
-  Buffer.from(CANARY).toString("hex"),
-  ...[0, 1, 2].map((before) =>
-    Buffer.from("\0".repeat(before) + CANARY)
-      .toString("base64")
-      .slice(Math.ceil((before * 8) / 6), Math.floor(((before + CANARY.length) * 8) / 6)),
-  ),
-];
+const KNOWN = formsOf(CANARY);
 
 type Form = (secret: string) => string;
 const forms = fc.constantFrom<Form>(

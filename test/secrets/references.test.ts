@@ -15,6 +15,7 @@ import {
 } from "heddle";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { errorOf, temporaryDirectory, within } from "../workers/partitions/world.js";
+import { formsOf } from "./forms.js";
 import * as programs from "./programs/credentials.mjs";
 
 const MODULE = new URL("./programs/credentials.mjs", import.meta.url);
@@ -58,8 +59,7 @@ describe.each(PLACES)("a secretRef of an effect %s", (_place, prefix, config) =>
       showHidden: true,
       maxStringLength: null,
     });
-    expect(shown).not.toContain("resolved-stripe");
-    expect(shown).not.toContain(Buffer.from("resolved-stripe").toString("base64").slice(0, 16));
+    for (const form of formsOf("resolved-stripe")) expect(shown).not.toContain(form);
     expect(shown).toContain("__heddleSecret"); // the log has the name
     return result;
   };
