@@ -1,8 +1,8 @@
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { EffectContext } from "../../src/effects/index.js";
 import { HeddleError, TypedFailure } from "../../src/kernel/index.js";
 import { type RetryEvent, type RetryMiddlewareOptions, retryMiddleware } from "../../src/middleware/index.js";
-import { flow, World } from "../support/world.js";
+import { flow, unhandledRejections, World } from "../support/world.js";
 
 /** A step that fails so often, under a retry middleware; its attempts by the world's clock. */
 async function flaky(
@@ -106,13 +106,10 @@ describe("retryMiddleware in an execution", () => {
   });
 
   it("an onRetry that rejects is nobody's unhandled rejection", async () => {
-    const unhandled: unknown[] = [];
-    const note = (reason: unknown): number => unhandled.push(reason);
-    process.on("unhandledRejection", note);
-    onTestFinished(() => void process.off("unhandledRejection", note));
+    const unhandled = unhandledRejections();
     const onRetry: () => unknown = () => Promise.reject(new Error("of the display"));
-    const { process: running } = await flaky(1, { onRetry });
-    expect((await running.finish("x")).status).toBe("completed");
+    const { process } = await flaky(1, { onRetry });
+    expect((await process.finish("x")).status).toBe("completed");
     await new Promise((resolve) => setImmediate(resolve));
     expect(unhandled).toEqual([]);
   });

@@ -2,7 +2,7 @@
 
 import { Readable } from "node:stream";
 import { inspect } from "node:util";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
 import {
   type ClaimCheckEnvelope,
   type ClaimCheckOptions,
@@ -19,6 +19,7 @@ import {
   unwrapTainted,
 } from "../../../src/effects/index.js";
 import { MemoryContentStore } from "../../../src/kernel/index.js";
+import { unhandledRejections } from "../../support/world.js";
 
 const rows = Array.from({ length: 2_000 }, (_, n) => ({ n, name: `row ${n}` }));
 
@@ -135,10 +136,7 @@ describe("a result", () => {
 });
 
 it("a reporter that rejects harms nobody either", async () => {
-  const unhandled: unknown[] = [];
-  const note = (reason: unknown): number => unhandled.push(reason);
-  process.on("unhandledRejection", note);
-  onTestFinished(() => void process.off("unhandledRejection", note));
+  const unhandled = unhandledRejections();
   const onOffload: () => unknown = () => Promise.reject(new Error("the meter is full"));
   expect(isClaimCheck(await bench({ onOffload }).run(rows))).toBe(true);
   await new Promise((resolve) => setImmediate(resolve));
