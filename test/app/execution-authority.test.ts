@@ -5,7 +5,6 @@ import { z } from "zod";
 import {
   defineConfig,
   defineFlow,
-  type EventEnvelope,
   type ExecutionAction,
   type ExecutionAuthzRequest,
   type ExecutionVerdict,
@@ -17,7 +16,7 @@ import {
   policy$,
   step$,
 } from "../../src/index.js";
-import { within } from "../lifecycle/world.js";
+import { typesOf, within } from "../lifecycle/world.js";
 
 const any = z.unknown();
 const SECRET = "ann-the-principal";
@@ -121,9 +120,6 @@ const NO: readonly (readonly [string, () => unknown])[] = [
   ["a verdict that is no boolean", () => ({ allowed: "yes" })],
   ["a reason that is no text", () => ({ allowed: true, reason: 7 })],
 ];
-
-const typesOf = async ({ stores }: LoomApp, id: string): Promise<string[]> =>
-  (await stores.eventStore.read(id).catch((): EventEnvelope[] => [])).map(({ type }) => type);
 
 describe.each(DOORS)("%s", (_, action, door) => {
   const mine = (answer: () => unknown) => (request: ExecutionAuthzRequest) =>

@@ -6,7 +6,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import type { EffectContext, EffectMiddleware, RemoteEffect } from "../../src/effects/index.js";
-import type { LoomApp } from "../../src/index.js";
 import {
   flow,
   type Latch,
@@ -14,6 +13,7 @@ import {
   openApp,
   step,
   temporaryDirectory,
+  typesOf,
   unhandledRejections,
   within,
 } from "../lifecycle/world.js";
@@ -205,10 +205,6 @@ describe("a middleware that", () => {
     ]);
   });
 });
-
-async function typesOf(app: LoomApp, executionId: string): Promise<string[]> {
-  return (await app.stores.eventStore.read(executionId)).map(({ type }) => type);
-}
 
 describe("a middleware that goes on when the attempt is over", () => {
   /** Answers at once and keeps the way inwards for later. */

@@ -2,8 +2,8 @@
 // however it stands or ended; anybody else gets a conflict and harms nothing.
 
 import { describe, expect, it } from "vitest";
-import { hasCode, type LoomApp } from "../../src/index.js";
-import { flow, latch, openApp, outcomeOf, step, temporaryDirectory, within } from "./world.js";
+import { hasCode } from "../../src/index.js";
+import { flow, latch, openApp, outcomeOf, step, temporaryDirectory, typesOf, within } from "./world.js";
 
 const STARTS = 100;
 
@@ -13,10 +13,6 @@ function counted(runs: string[]) {
     return input;
   });
   return flow("counted", (ctx, input) => ctx.run(work, input));
-}
-
-async function typesOf(app: LoomApp, id: string): Promise<string[]> {
-  return (await app.stores.eventStore.read(id)).map(({ type }) => type);
 }
 
 describe.each(["memory", "lmdb"] as const)("C-LIF-05: starting one id twice (%s)", (kind) => {

@@ -68,6 +68,11 @@ export function flow<TOut>(
   );
 }
 
+/** What the log of an execution says, by kind. */
+export async function typesOf({ stores }: LoomApp, executionId: string): Promise<string[]> {
+  return (await stores.eventStore.read(executionId)).map(({ type }) => type);
+}
+
 /** The code of the error a promise rejects with, or "resolved". */
 export function outcomeOf(promise: Promise<unknown>): Promise<string> {
   return promise.then(
