@@ -17,10 +17,11 @@ import { claimCheck, pair, single } from "./programs/streams.mjs";
 
 const MODULE = new URL("./programs/streams.mjs", import.meta.url);
 
-const directories = new WeakMap<HeddleApp, { readonly dir: string }>();
-
-function openApp(actors: number, options: Partial<HeddleConfig["execution"]> = { claimCheck }): HeddleApp {
-  const dir = temporaryDirectory();
+function openApp(
+  actors: number,
+  options: Partial<HeddleConfig["execution"]> = { claimCheck },
+  dir = temporaryDirectory(),
+): HeddleApp {
   const app = defineConfig({
     storage: lmdbStorage({ dir, partitions: Math.max(1, actors), sync: "commit" }),
     flows: [single, pair],
@@ -28,7 +29,6 @@ function openApp(actors: number, options: Partial<HeddleConfig["execution"]> = {
     ...(actors === 0 && options && { execution: options }),
   });
   onTestFinished(() => app.close({ deadlineMs: 0 }));
-  directories.set(app, { dir });
   return app;
 }
 
@@ -154,22 +154,17 @@ describe.each([
   });
 
   it("leaves nothing in the store when it was cut short", async () => {
-    const app = openApp(actors);
+    const dir = temporaryDirectory();
+    const app = openApp(actors, { claimCheck }, dir);
     await failureOf(app, "breaks", { pieces: 40, breakAt: 20 });
     await failureOf(app, "dies", { pieces: 40, breakAt: 20 });
     await app.close();
-    const again = openSame(app);
+    // In the host's thread: one that only reads sweeps nothing.
+    const again = defineConfig({ storage: lmdbStorage({ dir, sync: "commit" }), flows: [single, pair] });
+    onTestFinished(() => again.close({ deadlineMs: 0 }));
     await again.start();
     expect(await again.stores.contentStore.sweep({ olderThanMs: 0 })).toEqual({ removed: 0, bytes: 0 });
   });
-
-  /** The directory of an app that was closed, in the host's thread. */
-  function openSame(app: HeddleApp): HeddleApp {
-    const { dir } = directories.get(app)!;
-    const again = defineConfig({ storage: lmdbStorage({ dir, sync: "commit" }), flows: [single, pair] });
-    onTestFinished(() => again.close({ deadlineMs: 0 }));
-    return again;
-  }
 });
 
 it("a stream that loses thread after thread to other calls gets one to itself, and is charged nothing", async () => {
