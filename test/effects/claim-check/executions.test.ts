@@ -21,7 +21,8 @@ import {
 } from "../../../src/index.js";
 import { MemoryEventStore, MemorySnapshotStore } from "../../../src/kernel/index.js";
 import { flow, openApp, step, temporaryDirectory, within } from "../../lifecycle/world.js";
-import { until } from "../../workers/pool/world.js";
+import { contentRows } from "../../support/content-rows.js";
+import { until } from "../../support/until.js";
 
 const rows = Array.from({ length: 5_000 }, (_, n) => ({ n }));
 const task = (id: string, toolId = id) => ({ id, toolId });
@@ -142,9 +143,12 @@ describe.each([
   });
 
   it("fails typed when the stream breaks, and nothing of it stays", async () => {
-    const app = openWith({}, directory());
+    const dir = directory();
+    const app = openWith({}, dir);
     expect(await outcomeOf(app, null, "breaker")).toMatchObject({ message: "the cable was cut" });
     expect(await app.stores.contentStore.sweep({ olderThanMs: 0 })).toEqual({ removed: 0, bytes: 0 });
+    await app.close();
+    if (dir !== undefined) expect(await contentRows(dir)).toEqual({});
   });
 
   it("records a digest that throws, and the rest goes on", async () => {
@@ -230,6 +234,7 @@ describe("a cancelled execution", () => {
     expect((await within(handle.waitForCompletion(), "the end")).status).toBe("cancelled");
     await until(() => stream.destroyed, "the stream is closed");
     await app.close();
+    expect(await contentRows(dir)).toEqual({});
     const again = openApp({ dir, flows: [endless] });
     await again.start();
     expect(await again.stores.contentStore.sweep({ olderThanMs: 0 })).toEqual({ removed: 0, bytes: 0 });

@@ -6,32 +6,14 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { defineConfig, lmdbStorage } from "heddle";
-import { open } from "lmdb";
 import { expect, it, onTestFinished } from "vitest";
+import { contentRows } from "../../support/content-rows.js";
 import { marksIn, temporaryDirectory, until, within } from "../partitions/world.js";
 import { claimCheck, single } from "./programs/streams.mjs";
 
 const MODULE = new URL("./programs/streams.mjs", import.meta.url);
 const HOST = fileURLToPath(new URL("./programs/stream-host.mjs", import.meta.url));
 const CHUNK_BYTES = 65_520;
-
-/** How many rows of each kind the table of content has. */
-async function rowsByKind(dir: string): Promise<Record<string, number>> {
-  const binary = { encoding: "binary", keyEncoding: "binary" } as const;
-  const root = open<Uint8Array, Uint8Array>({
-    path: join(dir, "p000"),
-    readOnly: true,
-    maxDbs: 24,
-    ...binary,
-  });
-  const counts: Record<string, number> = {};
-  for (const key of root.openDB<Uint8Array, Uint8Array>("content", binary).getKeys()) {
-    const kind = ["", "contents", "chunks", "staged", "citations"][key[0]!]!;
-    counts[kind] = (counts[kind] ?? 0) + 1;
-  }
-  await root.close();
-  return counts;
-}
 
 it("a kill while a result is streamed leaves nothing of it, and the attempt is made again", {
   timeout: 60_000,
@@ -44,7 +26,7 @@ it("a kill while a result is streamed leaves nothing of it, and the attempt is m
   await until(() => pieces() > 100, "the stream flows");
   child.kill("SIGKILL");
   await exit;
-  const before = await rowsByKind(dir);
+  const before = await contentRows(dir);
   expect(before).toMatchObject({ staged: 1 });
   expect(before["chunks"]).toBeGreaterThan(16);
 
@@ -61,7 +43,7 @@ it("a kill while a result is streamed leaves nothing of it, and the attempt is m
   expect(result).toMatchObject({ size: 30_000_000, digest: { given: 30_000_000 } });
   expect(marksIn(file).filter((line) => line.startsWith("begin"))).toEqual(["begin 1", "begin 2"]);
   await app.close();
-  expect(await rowsByKind(dir)).toEqual({
+  expect(await contentRows(dir)).toEqual({
     contents: 1,
     chunks: Math.ceil(30_000_000 / CHUNK_BYTES),
     citations: 1,

@@ -12,6 +12,7 @@ import {
   resolveClaimCheckBytes,
 } from "heddle";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { contentRows } from "../../support/content-rows.js";
 import { errorOf, marksIn, temporaryDirectory, until, within } from "../partitions/world.js";
 import { claimCheck, pair, single } from "./programs/streams.mjs";
 
@@ -159,6 +160,9 @@ describe.each([
     await failureOf(app, "breaks", { pieces: 40, breakAt: 20 });
     await failureOf(app, "dies", { pieces: 40, breakAt: 20 });
     await app.close();
+    // Before the next opening, which would clear away what was left half stored.
+    for (let partition = 0; partition < Math.max(1, actors); partition++)
+      expect(await contentRows(dir, partition)).toEqual({});
     // In the host's thread: one that only reads sweeps nothing.
     const again = defineConfig({ storage: lmdbStorage({ dir, sync: "commit" }), flows: [single, pair] });
     onTestFinished(() => again.close({ deadlineMs: 0 }));
