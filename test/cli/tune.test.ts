@@ -179,7 +179,7 @@ describe("what is called", () => {
 
 describe("Ctrl-C", () => {
   it("ends the setting under way, and prints what was measured before", async () => {
-    const running = startOn("wait", "--seconds", "0.3", "--yes");
+    const running = startOn("wait", "--seconds", "0.3", "--max-threads", "2", "--yes");
     await running.notes("[2 of at most 13]");
     running.kill("SIGINT");
     const { code, stdout } = await running.ended;
