@@ -33,7 +33,7 @@ describe("the kill switch", () => {
 
   it("engaged before the app opens, it holds for what is recovered too", async () => {
     const dir = temporaryDirectory();
-    const file = `${dir}-marks`;
+    const file = `${temporaryDirectory()}/marks`;
     const first = openApp({ dir });
     await first.runtime.start(flowOf("marked"), { file, ms: 60_000 }, { executionId: "x" });
     await until(() => marksIn(file).length === 1, "it has begun");
