@@ -9,19 +9,10 @@ import type { EventEnvelope, ExecutionState } from "../../src/kernel/index.js";
 import type { CrashPlan } from "../support/tapped-store.js";
 import { type ProcessOptions, unhandledRejections, World } from "../support/world.js";
 import { type Around, around, type Calls, Course, calls, type Node, program } from "./cancelled-program.js";
+import { pace, runs, SCALE } from "./search.js";
 
-/** A longer search: PROPERTY_SCALE=50 npx vitest run test/properties/cancelled.test.ts */
-const SCALE = Number(process.env["PROPERTY_SCALE"] ?? 1);
-const runs = (numRuns: number): fc.Parameters<unknown> => ({ numRuns: Math.ceil(numRuns * SCALE) });
 /** Longer than any effect takes. */
 const AFTERWARDS = 100_000;
-
-/** How slow the log is, in turns of the event loop. */
-const pace = fc.record({
-  before: fc.constantFrom(0, 0, 1, 3),
-  after: fc.constantFrom(0, 0, 1, 5),
-  read: fc.constantFrom(0, 0, 1, 4),
-});
 
 /** Without budgets of one execution that throttle: which window an attempt is told to wait for is a guess kept in memory. */
 const aroundAll = around.filter(({ budget }) => budget?.scope !== "execution");

@@ -7,17 +7,7 @@ import type { ExecutionState, LogRecord } from "../../src/kernel/index.js";
 import { essence, runThroughCrashes } from "../support/crashing.js";
 import { type ProcessOptions, unhandledRejections, World } from "../support/world.js";
 import { answersOf, flowOf, hasRace, type Node, program, RACER } from "./program.js";
-
-/** A longer search: PROPERTY_SCALE=50 npx vitest run test/properties */
-const SCALE = Number(process.env["PROPERTY_SCALE"] ?? 1);
-const runs = (numRuns: number): fc.Parameters<unknown> => ({ numRuns: Math.ceil(numRuns * SCALE) });
-
-/** How slow commits are, in turns of the event loop. Slow ones let passes advance while commits are on their way. */
-const pace = fc.record({
-  before: fc.constantFrom(0, 0, 1, 3),
-  after: fc.constantFrom(0, 0, 1, 5),
-  read: fc.constantFrom(0, 0, 1, 4),
-});
+import { pace, runs, SCALE } from "./search.js";
 
 async function undisturbed(node: Node, options: ProcessOptions = {}) {
   const world = World.memory();
