@@ -9,9 +9,9 @@
 
 import { packRecord, unpackRecord } from "../../codec/index.js";
 import { HeddleError } from "../../errors.js";
+import { readKey, writeKey } from "./keys.js";
 
 const HASH_BYTES = 32;
-const HIGH = 0x1_0000_0000;
 const CONTENT_VERSION = 1;
 const KIND = { content: 1, chunk: 2, staged: 3, citation: 4 } as const;
 
@@ -55,7 +55,7 @@ export function hashOfContent(key: Uint8Array): Uint8Array {
 export function chunkKey(upload: number, index: number): Buffer {
   const key = Buffer.allocUnsafe(13);
   key[0] = KIND.chunk;
-  writeNumber(key, upload);
+  writeKey(key, 1, upload);
   key.writeUInt32BE(index, 9);
   return key;
 }
@@ -67,23 +67,19 @@ export function chunksOfUpload(upload: number): Range {
 export function stagedKey(upload: number): Buffer {
   const key = Buffer.allocUnsafe(9);
   key[0] = KIND.staged;
-  writeNumber(key, upload);
-  return key;
+  return writeKey(key, 1, upload);
 }
 
 /** Of a chunk, or of a staged upload. */
 export function uploadOf(key: Uint8Array): number {
-  const view = new DataView(key.buffer, key.byteOffset, key.byteLength);
-  return view.getUint32(1) * HIGH + view.getUint32(5);
+  return readKey(key, 1);
 }
 
 export function citationKey(hash: Uint8Array, execution: number): Buffer {
   const key = Buffer.allocUnsafe(1 + HASH_BYTES + 8);
   key[0] = KIND.citation;
   key.set(hash, 1);
-  key.writeUInt32BE(Math.floor(execution / HIGH), 1 + HASH_BYTES);
-  key.writeUInt32BE(execution >>> 0, 1 + HASH_BYTES + 4);
-  return key;
+  return writeKey(key, 1 + HASH_BYTES, execution);
 }
 
 export function citationsOfHash(hash: Uint8Array): Range {
@@ -110,9 +106,4 @@ export function decodeContent(bytes: Uint8Array): ContentRow {
   )
     return { size, upload, chunkBytes, putAt };
   throw new HeddleError("RECORD_UNREADABLE", "The row of some content cannot be read by this heddle.");
-}
-
-function writeNumber(key: Buffer, value: number): void {
-  key.writeUInt32BE(Math.floor(value / HIGH), 1);
-  key.writeUInt32BE(value >>> 0, 5);
 }

@@ -131,13 +131,14 @@ export function keyOfTimer(bytes: Uint8Array): number {
   return readKey(bytes, 8);
 }
 
-function writeKey(target: Buffer, at: number, key: number): Buffer {
+/** A number of up to 53 bits in 8 bytes. */
+export function writeKey(target: Buffer, at: number, key: number): Buffer {
   target.writeUInt32BE(Math.floor(key / HIGH), at);
   target.writeUInt32BE(key >>> 0, at + 4);
   return target;
 }
 
-function readKey(bytes: Uint8Array, at: number): number {
+export function readKey(bytes: Uint8Array, at: number): number {
   return readUint32(bytes, at) * HIGH + readUint32(bytes, at + 4);
 }
 
