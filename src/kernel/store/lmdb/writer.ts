@@ -89,7 +89,7 @@ export class Writer {
   }
 
   async #commitUsable(change: () => void): Promise<void> {
-    if (this.#isShaken) this.#checkUsable();
+    if (this.#failure !== undefined || this.#isShaken) this.#checkUsable();
     this.#isShaken = false;
     await this.#commit(change);
   }
@@ -98,9 +98,7 @@ export class Writer {
   probe(change: () => void): Promise<void> {
     return this.#inTurn(async () => {
       await this.#guarded(async () => {
-        if (this.#failure !== undefined || this.#isShaken) this.#checkUsable();
-        this.#isShaken = false;
-        await this.#commit(change);
+        await this.#commitUsable(change);
       });
       this.#failure = undefined;
     });
