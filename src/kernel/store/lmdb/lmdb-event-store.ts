@@ -118,8 +118,7 @@ export class LmdbEventStore implements EventStore {
     this.content = new LmdbContentStore({
       count: this.partitions,
       now: options.now,
-      view: (partition, use) =>
-        this.#view(partition, ({ tables: { content } }) => content && use(new ContentRows(content))),
+      view: (partition, use) => this.#viewContent(partition, use),
       writable: (partition) => this.#writable(partition ?? firstOf(this.#open)).content,
     });
     this.snapshots = new LmdbSnapshotStore({
@@ -139,7 +138,7 @@ export class LmdbEventStore implements EventStore {
   /** Whether there is content in any partition now, whoever owns it. */
   get hasContent(): boolean {
     return Array.from({ length: this.partitions }, (_, partition) => partition).some((partition) =>
-      this.#view(partition, ({ tables: { content } }) => content && !new ContentRows(content).isEmpty),
+      this.#viewContent(partition, (rows) => !rows.isEmpty),
     );
   }
 
@@ -255,6 +254,10 @@ export class LmdbEventStore implements EventStore {
   #view<T>(partition: number, use: (environment: Environment) => T): T | undefined {
     this.#checkOpen();
     return viewPath(partitionPath(this.#dir, partition), use);
+  }
+
+  #viewContent<T>(partition: number, use: (rows: ContentRows) => T): T | undefined {
+    return this.#view(partition, ({ tables: { content } }) => content && use(new ContentRows(content)));
   }
 
   #writerOf(executionId: string): Writer {

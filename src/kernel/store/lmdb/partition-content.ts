@@ -16,13 +16,7 @@ import { type ContentSource, chunksOf } from "../../chunks.js";
 import { invariant } from "../../errors.js";
 import type { ExecutionEvent } from "../../events.js";
 import { citationsOf } from "../content/citations.js";
-import {
-  CHUNK_BYTES,
-  type ContentReferences,
-  hashOfRef,
-  refOfHash,
-  type StoredContent,
-} from "../content/content-store.js";
+import { CHUNK_BYTES, hashOfRef, refOfHash, type StoredContent } from "../content/content-store.js";
 import {
   ALL_STAGED,
   CITED,
@@ -117,10 +111,6 @@ export class PartitionContent {
     if (!gone) return undefined;
     if (hasChunks(gone)) await this.#dropChunks(gone.upload);
     return gone.size;
-  }
-
-  references(hash: Uint8Array): ContentReferences {
-    return this.#view((rows) => rows.references(hash));
   }
 
   /** Within a write: what a log records from now on. */
