@@ -22,6 +22,7 @@ import {
   type EventEnvelope,
   type FlowModule,
   HeddleError,
+  invalidOption,
   type PolicyDefinition,
   type RegisteredFlow,
 } from "../kernel/index.js";
@@ -250,7 +251,10 @@ export function checkConfig(config: unknown): asserts config is LoomConfig {
   checkCount("execution.maxWaitingBytes", execution?.maxWaitingBytes, 0);
   const { admission } = execution ?? {};
   if (admission !== undefined && admission !== "wait" && admission !== "reject")
-    throw invalid("execution.admission", `must be "wait" or "reject", not ${JSON.stringify(admission)}`);
+    throw invalidOption(
+      "execution.admission",
+      `must be "wait" or "reject", not ${JSON.stringify(admission)}`,
+    );
   readEnvelope(execution?.envelope);
   checkWorkers(config as LoomConfig);
 }
@@ -260,11 +264,11 @@ function checkSecurity({ security, execution, workers }: LoomConfig): void {
   checkAuthorizer("security.authorizer", authorizer, "as a GrantTable has");
   checkAuthorizer("security.executionAuthorizer", executionAuthorizer, "which is told what is to be done");
   if (resumeAuthenticator !== undefined && typeof resumeAuthenticator.authenticate !== "function")
-    throw invalid("security.resumeAuthenticator", "must have a function authenticate");
+    throw invalidOption("security.resumeAuthenticator", "must have a function authenticate");
   checkFunction("security.onExecutionDenied", onExecutionDenied);
   const killSwitch: unknown = security?.killSwitch;
   if (killSwitch !== undefined && !(killSwitch instanceof KillSwitch))
-    throw invalid("security.killSwitch", "must be a KillSwitch: new KillSwitch()");
+    throw invalidOption("security.killSwitch", "must be a KillSwitch: new KillSwitch()");
   checkFlag("security.strict", strict);
   if (!strict) return;
   const missing = [
@@ -274,7 +278,7 @@ function checkSecurity({ security, execution, workers }: LoomConfig): void {
     ...(execution?.envelope?.budgets?.length ? [] : ["execution.envelope.budgets"]),
   ];
   if (missing.length > 0)
-    throw invalid(
+    throw invalidOption(
       "security.strict",
       `asks for ${missing.join(", ")}: add what is missing, or leave strict out`,
     );
@@ -288,7 +292,7 @@ function checkWorkers({ workers, storage, execution, security }: LoomConfig): vo
     throw invalidWorkers("actors", "needs a log that threads share: storage has to be lmdbStorage({ dir })");
   for (const option of ["authorizer", "policies", "secrets"] as const) {
     if (security?.[option] === undefined) continue;
-    throw invalid(
+    throw invalidOption(
       `security.${option}`,
       `does not go with workers.actors: effects run in those threads. Export ${option} from the module that workers.app names (${threads.app})`,
     );
@@ -299,13 +303,13 @@ function checkWorkers({ workers, storage, execution, security }: LoomConfig): vo
       option === "now"
         ? "partition threads take the time of the system. Leave it out, or leave workers.actors out"
         : `a function cannot cross threads. Export ${option} from the module that workers.app names (${threads.app})`;
-    throw invalid(`execution.${option}`, `does not go with workers.actors: ${advice}`);
+    throw invalidOption(`execution.${option}`, `does not go with workers.actors: ${advice}`);
   }
 }
 
 function checkGroup(group: Group, options: unknown): void {
   if (typeof options !== "object" || options === null)
-    throw invalid(group, "is a group of options, so it must be an object");
+    throw invalidOption(group, "is a group of options, so it must be an object");
   const { has, later } = GROUPS[group];
   for (const [option, value] of Object.entries(options)) {
     if (value === undefined || has.includes(option)) continue;
@@ -330,7 +334,10 @@ function misplaced(option: string): HeddleError {
 }
 
 function unavailable(option: string): HeddleError {
-  return invalid(option, "is not in this version of heddle. It is refused so that you do not rely on it");
+  return invalidOption(
+    option,
+    "is not in this version of heddle. It is refused so that you do not rely on it",
+  );
 }
 
 function suggestion(option: string, known: readonly string[]): string {
@@ -346,10 +353,10 @@ function isRecord(value: unknown): boolean {
 /** `check` says what is wrong with an item, in words that follow on its place. */
 function checkList(option: string, value: unknown, check: (item: unknown) => true | string): void {
   if (value === undefined) return;
-  if (!Array.isArray(value)) throw invalid(option, "must be a list");
+  if (!Array.isArray(value)) throw invalidOption(option, "must be a list");
   for (const [i, item] of value.entries()) {
     const complaint = check(item);
-    if (complaint !== true) throw invalid(`${option}[${i}]`, complaint);
+    if (complaint !== true) throw invalidOption(`${option}[${i}]`, complaint);
   }
 }
 
@@ -359,25 +366,20 @@ function checkAuthorizer(
   which: string,
 ): void {
   if (value === undefined || isAuthorizer(value)) return;
-  throw invalid(option, `must have a function authorize, ${which}`);
+  throw invalidOption(option, `must have a function authorize, ${which}`);
 }
 
 function checkFunction(option: string, value: unknown): void {
-  if (value !== undefined && typeof value !== "function") throw invalid(option, "must be a function");
+  if (value !== undefined && typeof value !== "function") throw invalidOption(option, "must be a function");
 }
 
 function checkFlag(option: string, value: unknown): void {
-  if (value !== undefined && typeof value !== "boolean") throw invalid(option, "must be true or false");
+  if (value !== undefined && typeof value !== "boolean") throw invalidOption(option, "must be true or false");
 }
 
 function checkCount(option: string, value: number | undefined, least: number): void {
   if (value === undefined || (Number.isInteger(value) && value >= least)) return;
-  throw invalid(option, `must be a whole number of at least ${least}, not ${value}`);
-}
-
-/** `complaint` follows on the option's name. */
-function invalid(option: string, complaint: string): HeddleError {
-  return new HeddleError("CONFIG_INVALID", `${option} ${complaint}.`, { details: { option } });
+  throw invalidOption(option, `must be a whole number of at least ${least}, not ${value}`);
 }
 
 function unknown(option: string, suggestion: string): HeddleError {

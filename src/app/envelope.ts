@@ -1,7 +1,7 @@
 // The envelope: what executions of an app may use, and how much of it they have.
 
 import { type Budget, type BudgetLedger, Ledger, readBudgets } from "../effects/index.js";
-import { HeddleError } from "../kernel/index.js";
+import { invalidOption } from "../kernel/index.js";
 
 /** How far executions may go in starting others. Nothing here starts any yet: it is passed on as it is. */
 export interface SpawnLimits {
@@ -35,7 +35,7 @@ export function readEnvelope(envelope: EnvelopeConfig | undefined): void {
   checkFields("execution.envelope.spawn", spawn, LIMITS);
   for (const [limit, value] of Object.entries(spawn)) {
     if (value === undefined || (Number.isInteger(value) && value >= 0)) continue;
-    throw invalid(`execution.envelope.spawn.${limit}`, "must be a whole number of at least 0");
+    throw invalidOption(`execution.envelope.spawn.${limit}`, "must be a whole number of at least 0");
   }
 }
 
@@ -51,11 +51,8 @@ export function openEnvelope(
 
 function checkFields(option: string, value: unknown, known: readonly string[]): void {
   if (typeof value !== "object" || value === null || Array.isArray(value))
-    throw invalid(option, `must be an object: { ${known.join(", ")} }`);
+    throw invalidOption(option, `must be an object: { ${known.join(", ")} }`);
   const unknown = Object.keys(value).find((field) => !known.includes(field));
-  if (unknown !== undefined) throw invalid(`${option}.${unknown}`, `is no option here: ${known.join(", ")}`);
-}
-
-function invalid(option: string, complaint: string): HeddleError {
-  return new HeddleError("CONFIG_INVALID", `${option} ${complaint}.`, { details: { option } });
+  if (unknown !== undefined)
+    throw invalidOption(`${option}.${unknown}`, `is no option here: ${known.join(", ")}`);
 }

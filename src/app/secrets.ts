@@ -1,7 +1,14 @@
 // Secrets: what `security.secrets` and `security.sealingKey` say, checked, and what is made of it.
 
 import { Redactor, type SecretResolver } from "../effects/index.js";
-import { HeddleError, KEY_BYTES, ONLY_KEY, type SealingKeyRing, Vault } from "../kernel/index.js";
+import {
+  type HeddleError,
+  invalidOption,
+  KEY_BYTES,
+  ONLY_KEY,
+  type SealingKeyRing,
+  Vault,
+} from "../kernel/index.js";
 
 export interface SecretsConfig {
   /** Looks up what `secretRef(name)` stands for, right before each attempt of an effect in this thread. */
@@ -69,6 +76,5 @@ function checkRing(ring: Partial<SealingKeyRing> | null): void {
 }
 
 function invalid(option: string, complaint: string): HeddleError {
-  const name = `security.${option}`;
-  return new HeddleError("CONFIG_INVALID", `${name} ${complaint}.`, { details: { option: name } });
+  return invalidOption(`security.${option}`, complaint);
 }

@@ -267,6 +267,14 @@ export function invariant(condition: unknown, label: string, detail: string): as
   if (!condition) throw new HeddleError("INVARIANT_BROKEN", `${label}: ${detail}`, { details: { label } });
 }
 
+/** For an option that cannot be as it is. `complaint` follows on the option's name, as a user wrote it, and has no full stop. */
+export function invalidOption(option: string, complaint: string, cause?: unknown): HeddleError {
+  return new HeddleError("CONFIG_INVALID", `${option} ${complaint}.`, {
+    details: { option },
+    ...(cause !== undefined && { cause }),
+  });
+}
+
 /** Whether `error` is a heddle error of the given code, also when it came back from a log or another thread. */
 export function hasCode(error: unknown, code: HeddleErrorCode): boolean {
   return typeof error === "object" && error !== null && (error as { code?: unknown }).code === code;

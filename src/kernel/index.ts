@@ -36,6 +36,7 @@ export {
   type HeddleErrorCode,
   type HeddleErrorOptions,
   hasCode,
+  invalidOption,
   invariant,
   OverloadedError,
   PartitionLockedError,

@@ -3,7 +3,7 @@
 import { isAbsolute } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { ResourceLimits } from "node:worker_threads";
-import { HeddleError } from "../kernel/errors.js";
+import { invalidOption } from "../kernel/errors.js";
 
 /** How long a module may take to load, in milliseconds. */
 export const LOAD_TIMEOUT_MS = 60_000;
@@ -16,13 +16,6 @@ const RESOURCE_LIMITS: readonly string[] = [
   "codeRangeSizeMb",
   "stackSizeMb",
 ] satisfies (keyof ResourceLimits)[];
-
-export function invalidOption(option: string, complaint: string, cause?: unknown): HeddleError {
-  return new HeddleError("CONFIG_INVALID", `${option} ${complaint}.`, {
-    details: { option },
-    ...(cause !== undefined && { cause }),
-  });
-}
 
 /** The URL of a module that threads are to load. `example` is a file name for the complaint. */
 export function moduleUrl(option: string, module: unknown, example: string): string {

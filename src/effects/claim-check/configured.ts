@@ -1,6 +1,6 @@
 // `execution.claimCheck`: the middleware for the tools that are listed, with a store that is there, and content that stays.
 
-import { HeddleError } from "../../kernel/index.js";
+import { invalidOption } from "../../kernel/index.js";
 import type { EffectMiddleware } from "../effect.js";
 import { type ClaimCheckStore, claimCheckMiddleware, type OffloadEvent } from "./claim-check.js";
 import { type Digest, previewDigest } from "./digest.js";
@@ -27,8 +27,7 @@ const PREVIEW_CHARS = 256;
 /** @throws CONFIG_INVALID, naming the option behind `where` */
 export function checkClaimCheckConfig(where: string, config: unknown): asserts config is ClaimCheckConfig {
   const refuse = (option: string, complaint: string): never => {
-    const name = option === "" ? where : `${where}.${option}`;
-    throw new HeddleError("CONFIG_INVALID", `${name} ${complaint}.`, { details: { option: name } });
+    throw invalidOption(option === "" ? where : `${where}.${option}`, complaint);
   };
   if (typeof config !== "object" || config === null)
     refuse("", "is a group of options, so it must be an object");

@@ -1,6 +1,6 @@
 // Budgets: how much may be used, by whom and in what time, and what becomes of a step that would use more.
 
-import { HeddleError, type Meter } from "../../kernel/index.js";
+import { invalidOption, type Meter } from "../../kernel/index.js";
 
 export type BudgetScope = "execution" | "flow" | "tenant";
 
@@ -35,43 +35,45 @@ const FIELDS = ["scope", "of", "meter", "limit", "perMs", "onExceeded"];
 
 /** @throws CONFIG_INVALID, naming `option` and the place in it */
 export function readBudgets(option: string, value: unknown): readonly Budget[] {
-  if (!Array.isArray(value)) throw invalid(option, "must be a list of budgets");
+  if (!Array.isArray(value)) throw invalidOption(option, "must be a list of budgets");
   return value.map((budget: unknown, i) => readBudget(`${option}[${i}]`, budget));
 }
 
 function readBudget(place: string, value: unknown): Budget {
   if (typeof value !== "object" || value === null)
-    throw invalid(place, "is no budget: write { scope, meter, limit }");
+    throw invalidOption(place, "is no budget: write { scope, meter, limit }");
   const unknown = Object.keys(value).find((field) => !FIELDS.includes(field));
   if (unknown !== undefined)
-    throw invalid(`${place}.${unknown}`, `is no field of a budget: ${FIELDS.join(", ")}`);
+    throw invalidOption(`${place}.${unknown}`, `is no field of a budget: ${FIELDS.join(", ")}`);
   const budget = value as Budget;
   const { scope, of, meter, limit, perMs, onExceeded = "reject" } = budget;
   checkOneOf(`${place}.scope`, scope, SCOPES);
   checkOneOf(`${place}.meter`, meter, METERS);
   checkOneOf(`${place}.onExceeded`, onExceeded, ANSWERS);
   if (of !== undefined && scope === "execution")
-    throw invalid(`${place}.of`, "names a flow or a tenant: a budget of executions holds for each of them");
+    throw invalidOption(
+      `${place}.of`,
+      "names a flow or a tenant: a budget of executions holds for each of them",
+    );
   if (of !== undefined && (typeof of !== "string" || of === ""))
-    throw invalid(`${place}.of`, "must be the id of a flow or the name of a tenant");
+    throw invalidOption(`${place}.of`, "must be the id of a flow or the name of a tenant");
   const isWhole = meter !== "calls" || Number.isInteger(limit);
   if (!Number.isFinite(limit) || limit <= 0 || !isWhole)
-    throw invalid(
+    throw invalidOption(
       `${place}.limit`,
       `must be a ${meter === "calls" ? "whole number of at least 1" : "number over 0"}`,
     );
   if (perMs !== undefined && !(typeof perMs === "number" && perMs >= 1 && perMs <= WINDOW_MAX))
-    throw invalid(`${place}.perMs`, `must be a number of milliseconds from 1 to ${WINDOW_MAX}`);
+    throw invalidOption(`${place}.perMs`, `must be a number of milliseconds from 1 to ${WINDOW_MAX}`);
   if (onExceeded === "throttle" && perMs === undefined)
-    throw invalid(`${place}.perMs`, "is missing: an attempt that is throttled waits for the next window");
+    throw invalidOption(
+      `${place}.perMs`,
+      "is missing: an attempt that is throttled waits for the next window",
+    );
   return Object.freeze({ ...budget, onExceeded });
 }
 
 function checkOneOf(place: string, value: unknown, known: readonly string[]): void {
   if (typeof value === "string" && known.includes(value)) return;
-  throw invalid(place, `must be one of ${known.map((name) => `"${name}"`).join(", ")}`);
-}
-
-function invalid(option: string, complaint: string): HeddleError {
-  return new HeddleError("CONFIG_INVALID", `${option} ${complaint}.`, { details: { option } });
+  throw invalidOption(place, `must be one of ${known.map((name) => `"${name}"`).join(", ")}`);
 }

@@ -1,11 +1,10 @@
 // Options of partition threads, checked where they enter: every complaint names the option as a user wrote it.
 
 import type { ResourceLimits } from "node:worker_threads";
-import { HeddleError } from "../../kernel/index.js";
+import { HeddleError, invalidOption } from "../../kernel/index.js";
 import {
   checkNumber,
   checkResourceLimits,
-  invalidOption,
   LOAD_TIMEOUT_MS,
   moduleUrl,
   TIMER_MS_MAX,

@@ -5,11 +5,10 @@ import { availableParallelism } from "node:os";
 import type { ResourceLimits } from "node:worker_threads";
 import type { Clock } from "../../kernel/clock.js";
 import { VALUE_LIMITS, type ValueLimits } from "../../kernel/codec/index.js";
-import { HeddleError } from "../../kernel/errors.js";
+import { HeddleError, invalidOption } from "../../kernel/errors.js";
 import {
   checkNumber as checkNumberOption,
   checkResourceLimits,
-  invalidOption,
   LOAD_TIMEOUT_MS,
   moduleUrl,
   TIMER_MS_MAX,

@@ -6,9 +6,9 @@
 
 import { type MessagePort, threadId } from "node:worker_threads";
 import type { Redactor } from "../../../effects/secrets/redactor.js";
+import { invalidOption } from "../../../kernel/errors.js";
 import { answer, exposeControl } from "../../control-line.js";
 import { watchLoop } from "../../loop-figures.js";
-import { invalidOption } from "../../option-rules.js";
 import { type Message, PACKET_FORMAT, packFailure, postPacket } from "../../packets/index.js";
 import { Claims } from "../claims.js";
 import type { ThreadControl } from "../control.js";
