@@ -13,6 +13,7 @@
 import { types } from "node:util";
 import { failureToWire, fromWire, toWire, type Wire } from "../../kernel/codec/index.js";
 import { HeddleError } from "../../kernel/errors.js";
+import { Latest } from "../../kernel/latest.js";
 import { secretName } from "../../kernel/secrets/secret-ref.js";
 import { SecretTexts } from "../../kernel/secrets/secret-texts.js";
 import { ChangedContext } from "../changed-context.js";
@@ -41,7 +42,7 @@ export class Redactor implements RingGuard {
   /** Of attempts under way. */
   readonly #inUse = new Set<SecretTexts>();
   /** The last ones, for what an attempt throws after it is over, or while its stream is read. */
-  readonly #latest = new Set<string>();
+  readonly #latest = new Latest<string>(LATEST_MAX);
 
   /** @param now milliseconds since the epoch, for dates in retry hints */
   constructor(resolver: SecretResolver, now: () => number) {
@@ -113,19 +114,9 @@ export class Redactor implements RingGuard {
     const secrets = new Map(await Promise.all(pairs));
     for (const secret of secrets.values()) {
       texts.add(secret);
-      this.#noteLatest(secret);
+      this.#latest.note(secret);
     }
     return secrets;
-  }
-
-  #noteLatest(secret: string): void {
-    this.#latest.delete(secret);
-    this.#latest.add(secret);
-    if (this.#latest.size <= LATEST_MAX) return;
-    for (const oldest of this.#latest) {
-      this.#latest.delete(oldest);
-      return;
-    }
   }
 
   async #resolve(name: string, ctx: EffectContext): Promise<string> {

@@ -22,6 +22,7 @@ import {
   type Wire,
 } from "../codec/index.js";
 import { HeddleError, hasCode } from "../errors.js";
+import { Latest } from "../latest.js";
 import type { SecretTexts } from "./secret-texts.js";
 
 /** Keys of 32 bytes by the ids that stand in the log. */
@@ -55,7 +56,7 @@ interface DerivedKeys {
 export class Vault {
   readonly #ring: SealingKeyRing | undefined;
   readonly #derived = new Map<string, DerivedKeys>();
-  readonly #recent = new Set<SecretTexts>();
+  readonly #recent = new Latest<SecretTexts>(RECENT_MAX);
 
   /** Without keys it can neither seal nor open. */
   constructor(ring?: SealingKeyRing) {
@@ -72,13 +73,7 @@ export class Vault {
   }
 
   noteOpened(texts: SecretTexts): void {
-    this.#recent.delete(texts);
-    this.#recent.add(texts);
-    if (this.#recent.size <= RECENT_MAX) return;
-    for (const oldest of this.#recent) {
-      this.#recent.delete(oldest);
-      return;
-    }
+    this.#recent.note(texts);
   }
 
   /**
