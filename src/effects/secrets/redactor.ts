@@ -11,7 +11,7 @@
 // D4  An effect one of whose secrets cannot be resolved does not run.
 
 import { types } from "node:util";
-import { failureToWire, fromWire, toWire, type Wire } from "../../kernel/codec/index.js";
+import { failureToWire, fromWire, isPlain, toWire, type Wire } from "../../kernel/codec/index.js";
 import { HeddleError } from "../../kernel/errors.js";
 import { Latest } from "../../kernel/latest.js";
 import { secretName } from "../../kernel/secrets/secret-ref.js";
@@ -225,9 +225,4 @@ function resolved(input: unknown, secrets: ReadonlyMap<string, string>): unknown
     return object;
   };
   return copy(input);
-}
-
-function isPlain(value: object): value is Readonly<Record<string, unknown>> {
-  const proto: unknown = Object.getPrototypeOf(value);
-  return proto === null || Object.getPrototypeOf(proto) === null;
 }

@@ -124,7 +124,8 @@ function property(owner: object, key: PropertyKey, inside: readonly object[]): s
   return descriptor.get === undefined ? render(descriptor.value, inside) : "[getter]";
 }
 
-function isPlain(value: object): boolean {
+/** An object without a class, of whatever realm. */
+export function isPlain(value: object): value is Readonly<Record<string, unknown>> {
   const proto = Object.getPrototypeOf(value) as object | null;
   return proto === null || Object.getPrototypeOf(proto) === null;
 }

@@ -4,7 +4,7 @@
 // The live flow gets the same copy as a replay. `packRecord` and `unpackRecord` are the bytes in between.
 // The table of what is kept, and how, is docs/values.md.
 
-export { describeValue } from "./describe.js";
+export { describeValue, isPlain } from "./describe.js";
 export { firstDifference, sameWire } from "./difference.js";
 export { failureToWire } from "./failure.js";
 export { fromWire, type Unseal } from "./from-wire.js";

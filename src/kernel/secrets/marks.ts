@@ -7,7 +7,7 @@
 // M3  Whether a schema has marks is found out once. Without marks this is all it costs.
 
 import type { z } from "zod";
-import { Sealed, type SealLabel } from "../codec/index.js";
+import { isPlain, Sealed, type SealLabel } from "../codec/index.js";
 import { HeddleError } from "../errors.js";
 import { isSecretRef } from "./secret-ref.js";
 
@@ -129,14 +129,14 @@ function concealParts(definition: Definition, value: unknown, conceal: Conceal, 
     case "pipe":
       return strongest(definition["in"]) ? whole() : within(definition["out"], value);
     case "object": {
-      if (!isPlain(value)) return whole();
+      if (!isPlainObject(value)) return whole();
       const shape = definition["shape"] as Readonly<Record<string, unknown>>;
       return mapped(value, (part, key) =>
         within(Object.hasOwn(shape, key) ? shape[key] : definition["catchall"], part),
       );
     }
     case "record":
-      if (!isPlain(value) || strongest(definition["keyType"])) return whole();
+      if (!isPlainObject(value) || strongest(definition["keyType"])) return whole();
       return mapped(value, (part) => within(definition["valueType"], part));
     case "array":
       return Array.isArray(value) ? value.map((item) => within(definition["element"], item)) : whole();
@@ -170,7 +170,7 @@ function mayBeOf(option: unknown, value: unknown): boolean {
   if (!isSchema(option)) return false;
   const definition = definitionOf(option);
   if (definition[MARK]) return true;
-  if (definition.type === "object" || definition.type === "record") return isPlain(value);
+  if (definition.type === "object" || definition.type === "record") return isPlainObject(value);
   if (definition.type === "array" || definition.type === "tuple") return Array.isArray(value);
   return true;
 }
@@ -188,10 +188,9 @@ function mapped(
   return copy;
 }
 
-function isPlain(value: unknown): value is Readonly<Record<string, unknown>> {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
-  const proto: unknown = Object.getPrototypeOf(value);
-  return proto === null || Object.getPrototypeOf(proto) === null;
+/** No array, whatever its prototype. */
+function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value) && isPlain(value);
 }
 
 function isSchema(value: unknown): value is z.ZodType {
