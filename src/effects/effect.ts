@@ -27,7 +27,8 @@ export function isPrincipal(value: unknown): value is Principal {
   return (actor === undefined || isName(actor)) && (tenant === undefined || isName(tenant));
 }
 
-function isName(value: unknown): value is string {
+/** Of a principal, a tenant or a flow. */
+export function isName(value: unknown): value is string {
   return typeof value === "string" && value !== "";
 }
 

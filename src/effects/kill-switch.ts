@@ -5,7 +5,7 @@
 // Leaves     other threads to whoever follows it: they have switches of their own, which are set to what this one has.
 
 import { HeddleError } from "../kernel/index.js";
-import { tenantOf } from "./effect.js";
+import { isName, tenantOf } from "./effect.js";
 import type { RingCheck } from "./layer.js";
 
 /** What a switch covers. */
@@ -96,10 +96,6 @@ function nameOf(scope: KillScope): string {
   if (kind === "tenant" && isName(tenant)) return `tenant ${tenant}`;
   if (kind === "flow" && isName(flowId)) return `flow ${flowId}`;
   throw invalid('a scope is { kind: "system" }, { kind: "tenant", tenant } or { kind: "flow", flowId }');
-}
-
-function isName(value: unknown): value is string {
-  return typeof value === "string" && value !== "";
 }
 
 function invalid(rule: string): HeddleError {
