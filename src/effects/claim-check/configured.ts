@@ -3,7 +3,7 @@
 import { invalidOption } from "../../kernel/index.js";
 import type { EffectMiddleware } from "../effect.js";
 import { type ClaimCheckStore, claimCheckMiddleware, type OffloadEvent } from "./claim-check.js";
-import { type Digest, previewDigest } from "./digest.js";
+import { type Digest, isPreviewLength, previewDigest } from "./digest.js";
 
 export interface ClaimCheckConfig {
   /** Default: the app's own, beside the log. */
@@ -42,7 +42,7 @@ export function checkClaimCheckConfig(where: string, config: unknown): asserts c
     refuse("inlineCapBytes", "must be a number of bytes of at least 0");
   if (digests !== undefined && !isRecordOfFunctions(digests))
     refuse("digests", "must hold functions by tool id");
-  if (preview !== undefined && preview !== false && !(typeof preview === "number" && isPreview(preview)))
+  if (preview !== undefined && preview !== false && !isPreviewLength(preview))
     refuse("preview", "must be a number of characters from 1 to 4,096, or false");
   if (onOffload !== undefined && typeof onOffload !== "function") refuse("onOffload", "must be a function");
   if (reclaimable !== undefined && reclaimable !== true && !isListOfText(reclaimable))
@@ -82,8 +82,4 @@ function isRecordOfFunctions(value: unknown): boolean {
     value !== null &&
     Object.values(value).every((item) => typeof item === "function")
   );
-}
-
-function isPreview(chars: number): boolean {
-  return Number.isInteger(chars) && chars >= 1 && chars <= 4_096;
 }

@@ -21,7 +21,7 @@ export type DefaultDigest = (result: unknown, toolId: string) => unknown;
  * @throws CONFIG_INVALID unless `maxChars` is a whole number from 1 to 4,096
  */
 export function previewDigest(maxChars: number): Digest {
-  if (!Number.isInteger(maxChars) || maxChars < 1 || maxChars > PREVIEW_MAX) {
+  if (!isPreviewLength(maxChars)) {
     throw new HeddleError(
       "CONFIG_INVALID",
       `previewDigest takes how many characters to keep, from 1 to ${PREVIEW_MAX}, not ${String(maxChars)}.`,
@@ -38,6 +38,12 @@ export function previewDigest(maxChars: number): Digest {
 }
 
 const PREVIEW_MAX = 4_096;
+
+/** Whether a preview may have so many characters. */
+export function isPreviewLength(chars: unknown): boolean {
+  return Number.isInteger(chars) && (chars as number) >= 1 && (chars as number) <= PREVIEW_MAX;
+}
+
 const previews = new WeakSet<DefaultDigest>();
 
 /** Whether it need not see bytes to know what it says of them. */
