@@ -2,18 +2,17 @@
 // where there is such an export.
 
 import type { Redactor } from "../../../effects/secrets/redactor.js";
-import { HeddleError } from "../../../kernel/errors.js";
+import { effectModule } from "./effect-module.js";
 
 /** The module is loaded already. @throws CONFIG_INVALID for an export of another form */
 export async function loadRedactor(url: string): Promise<Redactor | undefined> {
-  const { secrets } = (await import(url)) as { readonly secrets?: { readonly resolver?: unknown } | null };
+  const module = effectModule(url);
+  const { secrets } = (await module.load()) as { readonly secrets?: { readonly resolver?: unknown } | null };
   if (secrets === undefined) return undefined;
   const resolver: unknown = secrets?.resolver;
   if (typeof resolver !== "function") {
-    throw new HeddleError(
-      "CONFIG_INVALID",
-      `workers.effects.module ${url} exports secrets, which has to be { resolver }, a function that gives secrets by name.`,
-      { details: { option: "workers.effects.module", module: url } },
+    throw module.refused(
+      "exports secrets, which has to be { resolver }, a function that gives secrets by name",
     );
   }
   const { Redactor } = await import("../../../effects/secrets/redactor.js");
