@@ -152,13 +152,9 @@ class PooledEffect implements RemoteEffect {
     return this.#call(input, ctx, terms, 0);
   }
 
-  async #call(
-    input: unknown,
-    ctx: EffectContext,
-    { timeoutMs, mayRepeat, release, conceal, late }: RemoteTerms,
-    lostThreads: number,
-  ): Promise<unknown> {
+  async #call(input: unknown, ctx: EffectContext, terms: RemoteTerms, lostThreads: number): Promise<unknown> {
     const { pool } = this.#home;
+    const { timeoutMs, mayRepeat, release, conceal, late } = terms;
     release?.();
     while (!pool.hasRoom) {
       await new Promise<void>((resolve) => this.whenRoom(resolve)); // F3
@@ -185,13 +181,7 @@ class PooledEffect implements RemoteEffect {
       late,
     });
     if (result instanceof StreamResult && mayRepeat)
-      result.again = () =>
-        this.#call(
-          input,
-          ctx,
-          { timeoutMs, mayRepeat, ...(conceal && { conceal }), ...(late && { late }) },
-          lostThreads + 1,
-        ); // F4
+      result.again = () => this.#call(input, ctx, terms, lostThreads + 1); // F4
     return result;
   }
 }
