@@ -118,15 +118,18 @@ export class CallRunner {
     const wire = toWire(payload, this.#options.limits);
     // The attempt may be over, and the event void, as in the host's thread.
     if (!this.#underWay.has(id)) return;
-    this.#outbox.push([ToHost.emitted, id, eventType, wire]);
-    if (performance.now() - this.#lastSentAt > EMIT_DELAY_MS) this.#sendUrgent();
-    else this.#planFlush();
+    this.#tell([ToHost.emitted, id, eventType, wire]);
   }
 
   meterFrom({ id }: Attempt, usage: UsageReport): void {
     const { tokens, cost } = checkUsage(usage);
     if (!this.#underWay.has(id)) return;
-    this.#outbox.push([ToHost.metered, id, tokens, cost]);
+    this.#tell([ToHost.metered, id, tokens, cost]);
+  }
+
+  /** What an effect says while it runs. */
+  #tell(message: HostMessage): void {
+    this.#outbox.push(message);
     if (performance.now() - this.#lastSentAt > EMIT_DELAY_MS) this.#sendUrgent();
     else this.#planFlush();
   }
