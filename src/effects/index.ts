@@ -61,7 +61,7 @@ export {
   refusalIn,
 } from "./quota/ledger.js";
 export type { Refusal } from "./quota/refusal.js";
-export type { Spender, Subject } from "./quota/spender.js";
+export type { Spender } from "./quota/spender.js";
 export type { Used } from "./quota/tally.js";
 export { retryHintOf } from "./retry-hint.js";
 export { RetryLater } from "./retry-later.js";

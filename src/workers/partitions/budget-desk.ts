@@ -3,7 +3,7 @@
 // BD1  Nobody is let through before every partition has brought what its log holds.
 // BD2  A thread that ended goes on counting with what it had said; the one after it brings what became durable.
 
-import type { Ledger, Subject } from "../../effects/index.js";
+import type { Ledger, Spender } from "../../effects/index.js";
 import { fromWire, type MeterRow, toWire } from "../../kernel/index.js";
 import { type BudgetMessage, type ThreadMessage, ToHost, ToThread } from "./protocol.js";
 
@@ -31,22 +31,22 @@ export class BudgetDesk {
         });
       }
       case ToHost.begun:
-        return this.#ledger.begin(this.#ledger.openShared(subjectOf(message)), message[4]);
+        return this.#ledger.begin(this.#spenderOf(message), message[4]);
       case ToHost.takenBack:
-        return this.#ledger.takeBack(this.#ledger.openShared(subjectOf(message)), message[4]);
+        return this.#ledger.takeBack(this.#spenderOf(message), message[4]);
       case ToHost.reported:
-        return this.#ledger.report(this.#ledger.openShared(subjectOf(message)), message[4], message[5]);
+        return this.#ledger.report(this.#spenderOf(message), message[4], message[5]);
       case ToHost.settled: {
         const [, , , , at, tokens, cost, wallMs, startedAt] = message;
-        this.#ledger.settle(
-          this.#ledger.openShared(subjectOf(message)),
-          { tokens, cost, wallMs, startedAt },
-          at,
-        );
+        this.#ledger.settle(this.#spenderOf(message), { tokens, cost, wallMs, startedAt }, at);
         this.#ledger.takeRows(message[1]); // the thread writes them
         return;
       }
     }
+  }
+
+  #spenderOf([, partition, flowId, tenant]: SpendingMessage): Spender {
+    return this.#ledger.openShared({ partition, flowId, tenant });
   }
 
   #load(partition: number, rows: readonly MeterRow[]): void {
@@ -68,7 +68,3 @@ type SpendingMessage = Exclude<
   BudgetMessage,
   readonly [typeof ToHost.totals | typeof ToHost.admit, ...unknown[]]
 >;
-
-function subjectOf(message: SpendingMessage): Subject {
-  return { partition: message[1], flowId: message[2], tenant: message[3] };
-}
