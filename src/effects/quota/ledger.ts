@@ -103,13 +103,16 @@ export class Ledger implements BudgetLedger, Bookkeeper {
   takeRows(partition: number): readonly MeterRow[] | undefined {
     const changed = this.#changed.get(partition);
     if (!changed) return undefined;
-    this.#changed.delete(partition);
+    this.leaveRows(partition);
     const totals = new Set<Total>();
-    for (const shared of changed) {
-      shared.isChanged = false;
-      for (const total of shared.totals) totals.add(total);
-    }
+    for (const shared of changed) for (const total of shared.totals) totals.add(total);
     return Array.from(totals, (total) => total.row(partition));
+  }
+
+  /** What has changed is for somebody else to write. */
+  leaveRows(partition: number): void {
+    for (const shared of this.#changed.get(partition) ?? NOTHING) shared.isChanged = false;
+    this.#changed.delete(partition);
   }
 
   /** An execution comes into memory. */

@@ -39,8 +39,7 @@ export class BudgetDesk {
       case ToHost.settled: {
         const [, , , , at, tokens, cost, wallMs, startedAt] = message;
         this.#ledger.settle(this.#spenderOf(message), { tokens, cost, wallMs, startedAt }, at);
-        this.#ledger.takeRows(message[1]); // the thread writes them
-        return;
+        return this.#ledger.leaveRows(message[1]); // the thread writes them
       }
     }
   }
