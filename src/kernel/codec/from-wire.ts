@@ -5,6 +5,7 @@
 
 import { HeddleError } from "../errors.js";
 import {
+  bigintOf,
   ERROR_CLASSES,
   isText,
   Kind,
@@ -81,7 +82,7 @@ function rebuiltSpecial(special: Special, built: Built, unseal: Unseal): unknown
     case Kind.negativeZero:
       return -0;
     case Kind.bigint:
-      return parts[1].startsWith("-") ? -BigInt(`0x${parts[1].slice(1)}`) : BigInt(`0x${parts[1]}`);
+      return bigintOf(parts[1]);
     case Kind.text:
       return textOf(special);
     case Kind.ref:

@@ -1,7 +1,7 @@
 // Rewriting: a wire with some of its texts, numbers and bytes exchanged. What holds objects stays where it was, so references
 // go on meaning the same objects; a wire in which nothing is exchanged is given back as it is.
 
-import { Kind, Special, type SpecialParts, textOf, type Wire, type WireObject } from "./special.js";
+import { bigintOf, Kind, Special, type SpecialParts, textOf, type Wire, type WireObject } from "./special.js";
 
 interface RewriteParts {
   /** What stands in place of a text; the text itself to leave it. */
@@ -41,12 +41,12 @@ function rewriteItems<T extends readonly Wire[]>(items: T, from: number, parts: 
 }
 
 function rewriteObject(object: WireObject, parts: RewriteParts): WireObject {
-  const entries = Object.entries(object).map(
-    ([key, value]) => [parts.key(key), rewriteWire(value, parts)] as const,
-  );
-  const isSame = Object.keys(object).every(
-    (key, index) => entries[index]?.[0] === key && entries[index][1] === object[key],
-  );
+  let isSame = true;
+  const entries = Object.entries(object).map(([key, value]) => {
+    const entry = [parts.key(key), rewriteWire(value, parts)] as const;
+    isSame &&= entry[0] === key && entry[1] === value;
+    return entry;
+  });
   return isSame ? object : Object.fromEntries(entries);
 }
 
@@ -57,8 +57,7 @@ function rewriteSpecial(special: Special, parts: RewriteParts): Wire {
     return rewritten === text ? special : rewritten;
   }
   if (special.parts[0] === Kind.bigint) {
-    const [, hex] = special.parts;
-    const value = hex.startsWith("-") ? -BigInt(`0x${hex.slice(1)}`) : BigInt(`0x${hex}`);
+    const value = bigintOf(special.parts[1]);
     const rewritten = parts.number(value);
     return rewritten === value ? special : rewritten;
   }
@@ -105,14 +104,12 @@ function rewriteBytes<T extends SpecialParts>(special: T, at: number, parts: Rew
 /** `key, value, key, value`. An index of an array is no key to rewrite. */
 function rewriteEntries<T extends SpecialParts>(special: T, from: number, parts: RewriteParts): T {
   const isKey = (index: number): boolean => (index - from) % 2 === 0;
-  let isSame = true;
-  const rewritten = (special as readonly Wire[]).map((part, index): Wire => {
+  const before = special as readonly Wire[];
+  const rewritten = before.map((part, index): Wire => {
     if (index < from) return part;
-    let after: Wire;
-    if (!isKey(index)) after = rewriteWire(part, parts);
-    else after = typeof part === "string" ? parts.key(part) : part;
-    isSame &&= after === part;
-    return after;
+    if (!isKey(index)) return rewriteWire(part, parts);
+    return typeof part === "string" ? parts.key(part) : part;
   });
+  const isSame = rewritten.every((part, index) => part === before[index]);
   return isSame ? special : (rewritten as unknown as T);
 }

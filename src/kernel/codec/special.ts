@@ -100,6 +100,11 @@ export function textOf(wire: string | Special): string {
   return Buffer.from(utf16.buffer, utf16.byteOffset, utf16.byteLength).toString("utf16le");
 }
 
+/** The bigint that its hexadecimal digits stand for. */
+export function bigintOf(hex: string): bigint {
+  return hex.startsWith("-") ? -BigInt(`0x${hex.slice(1)}`) : BigInt(`0x${hex}`);
+}
+
 /** A sealed value on its way into the log: `toWire` takes it as it is. Not numbered as objects are, for it hides what it is. */
 export class Sealed {
   readonly special: Special;
