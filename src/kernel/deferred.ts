@@ -31,4 +31,14 @@ export function isThenable(value: unknown): value is PromiseLike<unknown> {
   return typeof (value as { then?: unknown } | null | undefined)?.then === "function";
 }
 
+/** Tells somebody who only wants to know. What that comes to, a rejection later on among it, is nobody else's failure. */
+export function tell(listener: () => unknown): void {
+  try {
+    const told = listener();
+    if (isThenable(told)) void contained(Promise.resolve(told));
+  } catch {
+    // A display is no reason for what it displays to fail.
+  }
+}
+
 function ignore(): void {}

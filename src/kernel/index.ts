@@ -27,7 +27,7 @@ export {
   surface,
   type WorkflowContext,
 } from "./context.js";
-export { contained, Deferred, isThenable } from "./deferred.js";
+export { contained, Deferred, isThenable, tell } from "./deferred.js";
 export { envelopesOf } from "./envelope.js";
 export {
   EffectModeViolationError,

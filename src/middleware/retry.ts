@@ -14,10 +14,9 @@ import {
   BACKOFF_OPTIONS,
   backoffDelay,
   checkRetryOptions,
-  contained,
   hasCode,
-  isThenable,
   TypedFailure,
+  tell,
 } from "../kernel/index.js";
 
 export interface RetryEvent {
@@ -65,6 +64,7 @@ export function retryMiddleware(options: RetryMiddlewareOptions = {}): EffectMid
     factor = BACKOFF.factor,
     maxDelayMs = BACKOFF.maxDelayMs,
     jitter = true,
+    onRetry,
   } = options;
   checkRetryOptions("retryMiddleware: ", options, OPTIONS);
   const backoff = { baseDelayMs, factor, maxDelayMs, jitter };
@@ -77,7 +77,7 @@ export function retryMiddleware(options: RetryMiddlewareOptions = {}): EffectMid
         if (failures > maxRetries || !mayRetry(error, ctx, options)) throw error;
         const { executionId, stepId, toolId, signal } = ctx;
         const delayMs = Math.max(backoffDelay(backoff, failures, `${executionId}/${stepId}`), retryAfterMs);
-        tell(options, { executionId, stepId, toolId, failures, delayMs, error });
+        tell(() => onRetry?.({ executionId, stepId, toolId, failures, delayMs, error }));
         if (options.sleep === undefined && ctx.failures !== undefined) throw new RetryLater(error, delayMs);
         if (hasCode(error, "EFFECT_WORKER_LOST")) throw error; // M3
         await (options.sleep ?? sleepHere)(delayMs, signal);
@@ -92,15 +92,6 @@ function mayRetry(error: unknown, ctx: EffectContext, { isRetryable }: RetryMidd
   if ((ctx.retry?.maxAttempts ?? 1) > 1) return false; // M2
   if (retryHintOf(error, 0).retryable === false) return false;
   return isRetryable?.(error, ctx) ?? true;
-}
-
-function tell({ onRetry }: RetryMiddlewareOptions, event: RetryEvent): void {
-  try {
-    const told: unknown = onRetry?.(event);
-    if (isThenable(told)) void contained(Promise.resolve(told));
-  } catch {
-    // A display of retries is no reason for an effect to fail.
-  }
 }
 
 function sleepHere(delayMs: number, signal: AbortSignal): Promise<void> {

@@ -8,13 +8,7 @@
 // O5  The digest is taken before anything is stored, so one that throws stores nothing.
 // O6  What may not be read is put away nowhere: it goes into the log, which seals it. A stream cannot, and is refused.
 
-import {
-  type ContentStore,
-  contained,
-  HeddleError,
-  isThenable,
-  type StoredContent,
-} from "../../kernel/index.js";
+import { type ContentStore, HeddleError, type StoredContent, tell } from "../../kernel/index.js";
 import type { EffectContext, EffectMiddleware } from "../effect.js";
 import { tainted, taintOrigin } from "../taint.js";
 import { type DefaultDigest, type Digest, ignoresBytes, takeDigest } from "./digest.js";
@@ -170,12 +164,7 @@ class ClaimCheck {
     const { retain = false, onOffload } = this.#options;
     const isRetained = typeof retain === "function" ? retain(toolId) : retain;
     const { executionId, stepId } = ctx;
-    try {
-      const told: unknown = onOffload?.({ toolId, stepId, executionId, size, contentAddress: ref });
-      if (isThenable(told)) void contained(Promise.resolve(told));
-    } catch {
-      // Whoever counts bytes is no reason for an effect to fail.
-    }
+    tell(() => onOffload?.({ toolId, stepId, executionId, size, contentAddress: ref }));
     return {
       __loomClaimCheck: true,
       ref,
