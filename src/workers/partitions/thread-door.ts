@@ -12,6 +12,7 @@ import {
 import {
   contained,
   Deferred,
+  type ExecutionHeader,
   type ExecutionState,
   HeddleError,
   toWire,
@@ -92,15 +93,18 @@ export class ThreadDoor implements PartitionDoor {
   }
 
   async flowOf(executionId: string): Promise<string | undefined> {
+    return (await this.#headerOf(executionId))?.flowId;
+  }
+
+  async #headerOf(executionId: string): Promise<ExecutionHeader | undefined> {
     const [header] = await this.#reads.lookup([executionId]);
     if (header instanceof HeddleError) throw header;
-    return header?.flowId;
+    return header;
   }
 
   /** What a watcher waited for is where it was when it was told, not where it has gone since. */
   async #stateAt(executionId: string, sequence: number): Promise<ExecutionState> {
-    const [header] = await this.#reads.lookup([executionId]);
-    if (header instanceof HeddleError) throw header;
+    const header = await this.#headerOf(executionId);
     if (!header) throw unknownExecution(executionId);
     return this.#states.read(this.#reads, header, sequence);
   }
