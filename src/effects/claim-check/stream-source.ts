@@ -2,6 +2,7 @@
 //
 // V1  Letting go does not wait for a read that is under way, and a stream that fails afterwards is nobody's unhandled error.
 
+import { contained } from "../../kernel/deferred.js";
 import { HeddleError } from "../../kernel/errors.js";
 
 export type StreamOfBytes = AsyncIterable<Uint8Array | string> | ReadableStream<Uint8Array | string>;
@@ -42,7 +43,7 @@ export function openSource(stream: StreamOfBytes): StreamSource {
         "The stream is locked: somebody reads it already. Return one that nobody reads.",
       );
     const reader = stream.getReader();
-    return { read: () => reader.read(), letGo: () => void reader.cancel().catch(ignore) };
+    return { read: () => reader.read(), letGo: () => void contained(reader.cancel()) };
   }
   const iterator = stream[Symbol.asyncIterator]();
   // Others may make a new iterator each time.
@@ -59,7 +60,7 @@ export function openSource(stream: StreamOfBytes): StreamSource {
     letGo: () => {
       // The iterator of a Node stream would wait for the read that is under way.
       if (isNodeStream(stream)) destroy(stream);
-      else void Promise.resolve(iterator.return?.()).catch(ignore);
+      else void contained(Promise.resolve(iterator.return?.()));
     },
   };
 }
@@ -68,10 +69,10 @@ export function openSource(stream: StreamOfBytes): StreamSource {
 export function discardStream(value: unknown): void {
   if (isNodeStream(value)) destroy(value);
   else if (isWebStream(value)) {
-    if (!value.locked) void value.cancel().catch(ignore);
+    if (!value.locked) void contained(value.cancel());
   } else if (isIterable(value)) {
     const { return: end } = value as { readonly return?: unknown };
-    if (typeof end === "function") void Promise.resolve(end.call(value)).catch(ignore);
+    if (typeof end === "function") void contained(Promise.resolve(end.call(value)));
   }
 }
 
@@ -93,5 +94,3 @@ function isWebStream(value: unknown): value is ReadableStream<Uint8Array | strin
 function isIterable(value: unknown): value is AsyncIterable<Uint8Array | string> {
   return typeof value === "object" && value !== null && Symbol.asyncIterator in value;
 }
-
-function ignore(): void {}
