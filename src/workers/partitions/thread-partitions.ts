@@ -236,33 +236,32 @@ export class ThreadPartitions implements PartitionHost, ThreadOwner {
     const { threads, eventStore, storage, limits, snapshotEvery, maxResident, hooks } = this.#options;
     const { admission, ledger, killSwitch, strict, effects, sealingKeys } = this.#options;
     const { count, app, entry, resourceLimits, loadTimeoutMs } = threads;
-    const { hasContent } = eventStore;
+    // The same for all of them, and found out once.
+    const settings: Omit<ThreadPlan["settings"], "numbers"> = {
+      format: PACKET_FORMAT,
+      app,
+      storage: { ...storage, partitions: eventStore.partitions, hasContent: eventStore.hasContent },
+      limits,
+      sealingKeys,
+      snapshotEvery,
+      maxResident,
+      admission: shareOfAdmission(admission, count),
+      budgets: ledger?.budgets,
+      hasKillSwitch: killSwitch !== undefined,
+      strict,
+      hooks,
+      effects: effects && shareOfPool(effects, count),
+    };
     return Array.from({ length: count }, (_, thread) => {
       const numbers = Array.from({ length: eventStore.partitions }, (_, number) => number).filter(
         (number) => number % count === thread,
       );
-      const settings: ThreadPlan["settings"] = {
-        format: PACKET_FORMAT,
-        app,
-        storage: { ...storage, partitions: eventStore.partitions, hasContent },
-        numbers,
-        limits,
-        sealingKeys,
-        snapshotEvery,
-        maxResident,
-        admission: shareOfAdmission(admission, count),
-        budgets: ledger?.budgets,
-        hasKillSwitch: killSwitch !== undefined,
-        strict,
-        hooks,
-        effects: effects && shareOfPool(effects, count),
-      };
       return {
         name: `heddle partitions ${numbers.join(",")}`,
         entry,
         resourceLimits,
         loadTimeoutMs,
-        settings,
+        settings: { ...settings, numbers },
       };
     });
   }
