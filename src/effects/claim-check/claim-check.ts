@@ -10,7 +10,7 @@
 
 import { type ContentStore, HeddleError, type StoredContent, tell } from "../../kernel/index.js";
 import type { EffectContext, EffectMiddleware } from "../effect.js";
-import { tainted, taintOrigin } from "../taint.js";
+import { type Tainted, tainted, taintOrigin } from "../taint.js";
 import { type DefaultDigest, type Digest, ignoresBytes, takeDigest } from "./digest.js";
 import { EncodedStream } from "./encoded-stream.js";
 import { decodeValue, type Encoded, encodeValue } from "./encoding.js";
@@ -53,6 +53,8 @@ interface Offloaded extends StoredContent {
   readonly digest?: unknown;
   readonly codec?: ClaimCheckCodec | undefined;
   readonly contentType?: string | undefined;
+  /** Of the mark on the value, if it is tainted. */
+  readonly origin?: string | undefined;
 }
 
 const INLINE_CAP_BYTES = 16 * 1024;
@@ -118,8 +120,7 @@ class ClaimCheck {
     const toolId = toolOf(ctx);
     const digest = takeDigest(this.#digestOf(toolId), value, toolId); // O5
     const { ref, size } = await this.#store.put(bytes, { executionId: ctx.executionId });
-    const envelope = this.#envelope(ctx, { ref, size, digest, codec });
-    return origin === undefined ? envelope : tainted(envelope, origin); // O4
+    return this.#envelope(ctx, { ref, size, digest, codec, origin });
   }
 
   /** A large value that was encoded where it was made. Whoever has to look at it gets it whole. */
@@ -132,8 +133,7 @@ class ClaimCheck {
       return this.#offloadValue(ctx, decodeValue(bytes, codec), { bytes, codec }, origin);
     }
     const { ref, size } = await this.#upload(ctx, result);
-    const envelope = this.#envelope(ctx, { ref, size, codec });
-    return origin === undefined ? envelope : tainted(envelope, origin);
+    return this.#envelope(ctx, { ref, size, codec, origin });
   }
 
   /** One whose thread was taken down by another call is made again: the attempt was not its own to lose. */
@@ -159,13 +159,16 @@ class ClaimCheck {
     return this.#store.put(piecesOf(result, ctx.signal), { executionId: ctx.executionId });
   }
 
-  #envelope(ctx: EffectContext, { ref, size, digest, codec, contentType }: Offloaded): ClaimCheckEnvelope {
+  #envelope(
+    ctx: EffectContext,
+    { ref, size, digest, codec, contentType, origin }: Offloaded,
+  ): ClaimCheckEnvelope | Tainted<ClaimCheckEnvelope> {
     const toolId = toolOf(ctx);
     const { retain = false, onOffload } = this.#options;
     const isRetained = typeof retain === "function" ? retain(toolId) : retain;
     const { executionId, stepId } = ctx;
     tell(() => onOffload?.({ toolId, stepId, executionId, size, contentAddress: ref }));
-    return {
+    const envelope: ClaimCheckEnvelope = {
       __loomClaimCheck: true,
       ref,
       size,
@@ -174,6 +177,7 @@ class ClaimCheck {
       ...(contentType !== undefined && { contentType }),
       ...(isRetained && { retain: true }),
     };
+    return origin === undefined ? envelope : tainted(envelope, origin); // O4
   }
 
   #digestOf(toolId: string): DefaultDigest | undefined {
