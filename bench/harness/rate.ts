@@ -2,9 +2,9 @@
 
 import { auditHoldings, auditReceipts, auditRecorded, idleCommitsOf } from "./audit.js";
 import { load } from "./load.js";
-import { type ByEffort, type Question, SAMPLES_OF_MANY } from "./question.js";
+import type { ByEffort, Question } from "./question.js";
 import { freshDirectory, removeDirectory } from "./scratch.js";
-import { duelApart, type LoadSample, loadFigures } from "./separate-duel.js";
+import { duelOfLoads, type LoadSample } from "./separate-duel.js";
 import type { Side, Sync } from "./side.js";
 
 export interface RateQuestion {
@@ -31,20 +31,7 @@ export function rateQuestion(question: RateQuestion): Question {
   const { id, unit, sync, inFlight, steps, heddle, against } = question;
   return {
     id,
-    ask: (effort) =>
-      duelApart<LoadSample>(
-        {
-          id,
-          unit,
-          sync,
-          inFlight,
-          ratio: "rate",
-          budget: SAMPLES_OF_MANY,
-          names: [heddle.name, against.name],
-          figures: loadFigures,
-        },
-        effort,
-      ),
+    ask: (effort) => duelOfLoads({ id, unit, sync, inFlight, names: [heddle.name, against.name] }, effort),
     sampler(side, effort) {
       const executions = question.executions[effort];
       const workload = { executions, inFlight, steps, unitsEach: unit === "steps/s" ? steps : 1 };

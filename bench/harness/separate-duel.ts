@@ -3,7 +3,7 @@
 import { type Budget, duel, type Measured, type Ratio, type Sample } from "./duel.js";
 import { openOwnProcess } from "./own-process.js";
 import { quantile } from "./quantile.js";
-import type { ByEffort, Effort } from "./question.js";
+import { type ByEffort, type Effort, SAMPLES_OF_MANY } from "./question.js";
 import { type Figures, type Row, ratioOf } from "./report.js";
 
 export interface SeparateDuel<S extends Sample> {
@@ -43,6 +43,14 @@ export async function duelApart<S extends Sample>(
   }
 }
 
+/** One of rates under load: the row says what of, and how much of it is in flight. */
+export function duelOfLoads(
+  row: Pick<SeparateDuel<LoadSample>, "id" | "unit" | "sync" | "inFlight" | "names">,
+  effort: Effort,
+): Promise<Row> {
+  return duelApart({ ...row, ratio: "rate", budget: SAMPLES_OF_MANY, figures: loadFigures }, effort);
+}
+
 /** What a load leaves: how long each call took, and what processor time one costs. */
 export interface LoadSample extends Sample {
   readonly latenciesMs: Float64Array;
@@ -51,7 +59,7 @@ export interface LoadSample extends Sample {
   readonly cpuUs: number;
 }
 
-export function loadFigures(name: string, { throughput }: Measured, samples: readonly LoadSample[]): Figures {
+function loadFigures(name: string, { throughput }: Measured, samples: readonly LoadSample[]): Figures {
   const latencies = samples.map(({ latenciesMs }) => latenciesMs);
   const mean = (of: (sample: LoadSample) => number): number =>
     samples.reduce((sum, sample) => sum + of(sample), 0) / samples.length;

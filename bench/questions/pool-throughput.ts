@@ -6,8 +6,8 @@
 
 import { auditReceipts } from "../harness/audit.js";
 import { load } from "../harness/load.js";
-import { type ByEffort, type Question, SAMPLES_OF_MANY } from "../harness/question.js";
-import { duelApart, type LoadSample, loadFigures } from "../harness/separate-duel.js";
+import type { ByEffort, Question } from "../harness/question.js";
+import { duelOfLoads, type LoadSample } from "../harness/separate-duel.js";
 import { type CallSide, heddlePool, plainPool } from "../sides/pool-calls.js";
 import type { Work } from "../sides/pool-effects.js";
 
@@ -44,19 +44,7 @@ function throughput(question: ThroughputQuestion): Question {
   return {
     id,
     ask: (effort) =>
-      duelApart<LoadSample>(
-        {
-          id,
-          unit: "calls/s",
-          sync: "none",
-          inFlight,
-          ratio: "rate",
-          budget: SAMPLES_OF_MANY,
-          names: [ours.name, theirs.name],
-          figures: loadFigures,
-        },
-        effort,
-      ),
+      duelOfLoads({ id, unit: "calls/s", sync: "none", inFlight, names: [ours.name, theirs.name] }, effort),
     sampler: (side, effort) => callSampler(side === "ours" ? ours : theirs, question, effort),
   };
 }

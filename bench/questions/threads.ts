@@ -8,9 +8,9 @@
 import { auditReceipts } from "../harness/audit.js";
 import { holdingsOf } from "../harness/holdings.js";
 import { load } from "../harness/load.js";
-import { type ByEffort, type Question, SAMPLES_OF_MANY } from "../harness/question.js";
+import type { ByEffort, Question } from "../harness/question.js";
 import { freshDirectory, removeDirectory } from "../harness/scratch.js";
-import { duelApart, type LoadSample, loadFigures } from "../harness/separate-duel.js";
+import { duelOfLoads, type LoadSample } from "../harness/separate-duel.js";
 import { receiptOf } from "../harness/side.js";
 import type { Work } from "../sides/threads-flows.js";
 import { type ThreadsSession, type ThreadsSide, threadsSide } from "../sides/threads-side.js";
@@ -38,17 +38,8 @@ function ask(actors: number, work: Work): Question {
   return {
     id,
     ask: (effort) =>
-      duelApart<LoadSample>(
-        {
-          id,
-          unit: "executions/s",
-          sync: "flush",
-          inFlight: IN_FLIGHT,
-          ratio: "rate",
-          budget: SAMPLES_OF_MANY,
-          names: [ours.name, theirs.name],
-          figures: loadFigures,
-        },
+      duelOfLoads(
+        { id, unit: "executions/s", sync: "flush", inFlight: IN_FLIGHT, names: [ours.name, theirs.name] },
         effort,
       ),
     sampler: async (side, effort) => sampler(side === "ours" ? ours : theirs, EXECUTIONS[work][effort]),

@@ -103,6 +103,7 @@ async function outputOf(app: HeddleApp, executionId: string): Promise<unknown> {
   return (await app.runtime.loadState(executionId)).variables["_output"];
 }
 
-function placeOf(directory: string): Place {
-  return { path: join(directory, "p000"), records: "log", headers: "header" };
+export function placeOf(directory: string, partition = 0): Place {
+  const path = join(directory, `p${String(partition).padStart(3, "0")}`);
+  return { path, records: "log", headers: "header" };
 }

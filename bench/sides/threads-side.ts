@@ -1,8 +1,8 @@
 // Heddle with its partitions in the host's thread, or in threads of their own.
 
-import { join } from "node:path";
 import { defineConfig, lmdbStorage } from "heddle";
 import { orderOf, type Place, type Session } from "../harness/side.js";
+import { placeOf } from "./heddle.js";
 import { nothing, type Work, working } from "./threads-flows.js";
 
 export interface ThreadsSide {
@@ -41,9 +41,4 @@ export function threadsSide(actors: number, partitions: number, work: Work, name
       };
     },
   };
-}
-
-function placeOf(directory: string, partition: number): Place {
-  const path = join(directory, `p${String(partition).padStart(3, "0")}`);
-  return { path, records: "log", headers: "header" };
 }
