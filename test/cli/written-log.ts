@@ -15,6 +15,7 @@ import {
   type RegisteredFlow,
   step$,
 } from "../../src/index.js";
+import { latch } from "../support/latch.js";
 
 const any = z.unknown();
 
@@ -131,20 +132,15 @@ export async function writeSetAside(dir: string, id: string): Promise<void> {
 
 /** A cancelled execution whose only step did not hear of it, and was done afterwards. */
 export async function writeLate(dir: string, id: string): Promise<void> {
-  let began = (): void => {};
-  let finish = (): void => {};
-  const running = new Promise<void>((resolve) => {
-    began = resolve;
-  });
+  const running = latch();
+  const finish = latch();
   const deaf = step$({
     id: "deaf",
     inputSchema: any,
     outputSchema: any,
     handler: handler$(() => {
-      began();
-      return new Promise<void>((resolve) => {
-        finish = resolve;
-      });
+      running.open();
+      return finish.opened;
     }),
   });
   const flow = defineFlow(flow$({ id: "late", version: "1", inputSchema: any, outputSchema: any }), (ctx) =>
@@ -152,9 +148,9 @@ export async function writeLate(dir: string, id: string): Promise<void> {
   );
   const app = openApp(dir, [flow]);
   await app.runtime.start(flow, null, { executionId: id });
-  await running;
+  await running.opened;
   await app.runtime.cancel(id, "enough");
-  finish();
+  finish.open();
   await app.close(); // what is under way is recorded before the log is closed
 }
 
@@ -185,17 +181,14 @@ export async function writeInDoubt(
   steps: readonly string[] = ["pay"],
 ): Promise<void> {
   let under = 0;
-  let began = (): void => {};
-  const running = new Promise<void>((resolve) => {
-    began = resolve;
-  });
+  const running = latch();
   const flow = paymentFlow(() => {
-    if (++under === steps.length) began();
+    if (++under === steps.length) running.open();
     return new Promise(() => {});
   });
   const before = openApp(dir, [flow]);
   await before.runtime.start(flow, steps, { executionId: id });
-  await running;
+  await running.opened;
   await before.close({ deadlineMs: 0 });
   const after = openApp(dir, [flow]);
   await after.runtime.handle(id).waitForSuspend();

@@ -20,6 +20,7 @@ import {
   step$,
 } from "../../src/index.js";
 
+export { type Latch, latch } from "../support/latch.js";
 export { temporaryDirectory } from "../support/temporary-directory.js";
 export { within } from "../support/within.js";
 
@@ -79,19 +80,6 @@ export function outcomeOf(promise: Promise<unknown>): Promise<string> {
     () => "resolved",
     (error: unknown) => String((error as { code?: unknown }).code ?? error),
   );
-}
-
-export interface Latch {
-  readonly opened: Promise<void>;
-  open(): void;
-}
-
-export function latch(): Latch {
-  let open!: () => void;
-  const opened = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  return { opened, open };
 }
 
 /** Unhandled rejections of this process during the test. vitest fails a run for them, but not the test at fault. */

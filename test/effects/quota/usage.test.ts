@@ -5,6 +5,7 @@ import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { guardedStream, hasCode, streamTokenBudget } from "heddle";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { latch } from "../../support/latch.js";
 import { within } from "../../workers/partitions/world.js";
 import { inTurn, openApp, PLACES } from "./app.js";
 
@@ -65,14 +66,11 @@ describe.each(PLACES)("%s", (place) => {
 /** A model that never stops by itself. */
 async function endlessModel() {
   let asked = 0;
-  let onCut = (): void => {};
-  const cut = new Promise<void>((resolve) => {
-    onCut = resolve;
-  });
+  const cut = latch();
   const server = createServer((_request, response) => {
     asked++;
     response.writeHead(200, { "content-type": "text/event-stream" });
-    response.on("close", onCut);
+    response.on("close", cut.open);
     generate(response);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -80,7 +78,11 @@ async function endlessModel() {
     server.closeAllConnections();
     server.close();
   });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, cut, asked: () => asked };
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    cut: cut.opened,
+    asked: () => asked,
+  };
 }
 
 /** A piece of eight characters a millisecond. */

@@ -6,6 +6,7 @@ import { open } from "lmdb";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { LmdbEventStore } from "../../../src/kernel/store/index.js";
 import { ScriptedExecution } from "../../../src/testing/scripted-execution.js";
+import { latch } from "../../support/latch.js";
 import { startChild } from "./child-process.js";
 import { type TemporaryDirectory, temporaryDirectory } from "./temporary-directory.js";
 
@@ -126,19 +127,16 @@ describe("an upload that is cut short by SIGKILL", () => {
     const store = openStore();
     await store.open(0);
     let given = 0;
-    let told = (): void => {};
-    const enough = new Promise<void>((resolve) => {
-      told = resolve;
-    });
+    const enough = latch();
     async function* endless(): AsyncGenerator<Uint8Array> {
       for (; ; given++) {
-        if (given === 3) told();
+        if (given === 3) enough.open();
         yield Buffer.alloc(1024 * 1024, given);
       }
     }
     const put = store.content.put(endless());
     put.catch(() => {});
-    await enough;
+    await enough.opened;
     await store.close();
     await expect(put).rejects.toMatchObject({ code: "STORAGE_FAILED" });
     const again = openStore();
