@@ -19,6 +19,13 @@ const secrets = fc
 const surroundings = fc.string({ maxLength: 12 });
 
 describe("SecretTexts", () => {
+  it.each([[Number.NaN], [[1, Number.NaN]], [{ a: Number.NaN }], [new Map([["a", Number.NaN]])]])(
+    "does not take NaN for something found: %j",
+    (value) => {
+      expect(textsOf("a secret of some length").isIn(toWire(value))).toBe(false);
+    },
+  );
+
   it("finds a secret in any text around it, in every form (property, S1)", () => {
     const forms: readonly ((text: string) => string)[] = [
       (text) => text,

@@ -1,5 +1,5 @@
 // Rewriting: a wire with some of its texts, numbers and bytes exchanged. What holds objects stays where it was, so references
-// go on meaning the same objects; a wire in which nothing is exchanged is given back as it is.
+// go on meaning the same objects; a wire in which nothing is exchanged is given back as it is. NaN is the same as NaN.
 
 import { bigintOf, Kind, Special, type SpecialParts, textOf, type Wire, type WireObject } from "./special.js";
 
@@ -35,7 +35,7 @@ function rewriteItems<T extends readonly Wire[]>(items: T, from: number, parts: 
   let changed: Wire[] | undefined;
   for (let index = from; index < items.length; index++) {
     const item = rewriteWire(items[index], parts);
-    if (item !== items[index]) (changed ??= [...items])[index] = item;
+    if (!Object.is(item, items[index])) (changed ??= [...items])[index] = item;
   }
   return (changed ?? items) as T;
 }
@@ -44,7 +44,7 @@ function rewriteObject(object: WireObject, parts: RewriteParts): WireObject {
   let isSame = true;
   const entries = Object.entries(object).map(([key, value]) => {
     const entry = [parts.key(key), rewriteWire(value, parts)] as const;
-    isSame &&= entry[0] === key && entry[1] === value;
+    isSame &&= entry[0] === key && Object.is(entry[1], value);
     return entry;
   });
   return isSame ? object : Object.fromEntries(entries);
@@ -110,6 +110,6 @@ function rewriteEntries<T extends SpecialParts>(special: T, from: number, parts:
     if (!isKey(index)) return rewriteWire(part, parts);
     return typeof part === "string" ? parts.key(part) : part;
   });
-  const isSame = rewritten.every((part, index) => part === before[index]);
+  const isSame = rewritten.every((part, index) => Object.is(part, before[index]));
   return isSame ? special : (rewritten as unknown as T);
 }

@@ -59,7 +59,7 @@ export class SecretTexts {
 
   /** Whether any of them is in a wire, whatever it is hidden in. */
   isIn(wire: Wire): boolean {
-    return this.scrub(wire) !== wire;
+    return !Object.is(this.scrub(wire), wire);
   }
 
   isInText(text: string): boolean {
