@@ -12,6 +12,7 @@ import {
 import {
   Abortable,
   type ExecutableTask,
+  idempotencyKeyOf,
   type OpenStep,
   type RetryPolicy,
   type TaskKind,
@@ -94,10 +95,8 @@ export class InFlight extends Abortable implements Invocation {
     return this.#step.input;
   }
 
-  /** Execution and step name it; a step issued again after a failure is another request to the world. */
   get idempotencyKey(): string {
-    const key = `${this.executionId}/${this.#step.stepId}`;
-    return this.#step.issue === 1 ? key : `${key}#${this.#step.issue}`;
+    return idempotencyKeyOf(this.executionId, this.#step.stepId, this.#step.issue);
   }
 
   // A function of its own, because handlers hand `ctx.emit` on detached.

@@ -4,6 +4,7 @@
 import type { Wire } from "../kernel/codec/index.js";
 import type { ExecutionEvent } from "../kernel/events.js";
 import { fold } from "../kernel/fold.js";
+import { idempotencyKeyOf } from "../kernel/ids.js";
 import { type FoldedState, initialState } from "../kernel/state.js";
 import type { ExecutionPlace, LogInspector } from "../kernel/store/lmdb/log-inspector.js";
 import { type ReadEvent, readEvents } from "./read-events.js";
@@ -49,7 +50,7 @@ export async function readDoubts(
     const step = asked.get(stepId);
     if (status !== "inDoubt" || !step) return [];
     const { toolId, issues, since, error } = step;
-    const idempotencyKey = `${place.id}/${stepId}${issues > 1 ? `#${issues}` : ""}`;
+    const idempotencyKey = idempotencyKeyOf(place.id, stepId, issues);
     return [
       { executionId: place.id, stepId, toolId, input, attempt: attempts, idempotencyKey, since, error },
     ];

@@ -46,6 +46,16 @@ export function partitionOf(executionId: string, partitions: number): number {
   return partitions === 1 ? 0 : fnv1a(executionId) % partitions;
 }
 
+/**
+ * What every attempt at one issue of a step is told, so that whoever it calls can drop duplicates.
+ *
+ * @param issue 1 for the first; a step that is issued again after a failure is another request to the world
+ */
+export function idempotencyKeyOf(executionId: string, stepId: string, issue: number): string {
+  const key = `${executionId}/${stepId}`;
+  return issue === 1 ? key : `${key}#${issue}`;
+}
+
 /** A source of randomness: fills the array and returns it, as `crypto.getRandomValues` does. */
 export type FillRandom = (bytes: Uint8Array) => Uint8Array;
 

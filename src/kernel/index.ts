@@ -75,7 +75,14 @@ export {
   type WantedDecision,
 } from "./flow-run.js";
 export { fold } from "./fold.js";
-export { checkId, createIdSource, type FillRandom, ID_BYTES_MAX, partitionOf } from "./ids.js";
+export {
+  checkId,
+  createIdSource,
+  type FillRandom,
+  ID_BYTES_MAX,
+  idempotencyKeyOf,
+  partitionOf,
+} from "./ids.js";
 export { LeanMap } from "./lean-map.js";
 export type { Meter, MeterRow, Totals } from "./meter.js";
 export { checkPolicies, type Grant, type PolicyDefinition, policy$ } from "./policy.js";
