@@ -25,14 +25,17 @@ export const ROOMS: ReadonlyMap<string, readonly string[]> = new Map([
   ["workers", ["kernel", "effects", "actors"]],
   ["surface", ["kernel"]],
   ["middleware", ["kernel", "effects"]],
-  ["app", ["kernel", "effects", "actors", "workers", "surface", "middleware"]],
-  ["root", ["kernel", "effects", "actors", "workers", "app", "surface", "middleware"]],
-  ["testing", ["kernel", "effects", "actors", "workers", "app", "surface", "root"]],
-  ["cli", ["kernel", "effects", "actors", "workers", "app", "surface", "root"]],
+  ["llm", ["kernel", "effects"]],
+  ["agent", ["kernel", "effects", "middleware", "llm"]],
+  ["reasoning", ["kernel", "effects", "llm", "agent"]],
+  ["app", ["kernel", "effects", "actors", "workers", "surface", "middleware", "llm", "agent"]],
+  ["root", ["kernel", "effects", "actors", "workers", "app", "surface", "middleware", "llm", "agent"]],
+  ["testing", ["kernel", "effects", "actors", "workers", "app", "surface", "llm", "agent", "root"]],
+  ["cli", ["kernel", "effects", "actors", "workers", "app", "surface", "llm", "agent", "root"]],
 ]);
 
 /** Rooms whose code also runs under the simulator: time, ids and randomness reach them as values. */
-const PURE_ROOMS = new Set(["kernel", "effects", "actors"]);
+const PURE_ROOMS = new Set(["kernel", "effects", "actors", "agent"]);
 
 /** The LMDB store may wait on the disk; it still takes its time, ids and randomness from outside. */
 const TIMERS_ALLOWED = "src/kernel/store/lmdb";

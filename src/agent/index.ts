@@ -1,0 +1,5 @@
+/// <reference types="node" preserve="true" />
+
+// Agents: the loop of turns that a flow runs. It stands on the context of the flow alone, and knows nothing of who runs flows.
+
+export type { LlmProvider } from "../llm/index.js";
