@@ -415,7 +415,7 @@ export class Actor implements FlowRunHost, AttemptSink {
 
   #atGate(): boolean {
     if (this.status !== "suspended" || !this.#run) return false;
-    if (this.#run.inDoubtSteps > 0) return true;
+    if (this.#run.steps.inDoubtCount > 0) return true;
     for (const gate of this.#run.gates.values()) {
       if (gate.kind === "event") return true;
     }
@@ -461,7 +461,7 @@ export class Actor implements FlowRunHost, AttemptSink {
       return false;
     }
     this.#inFlight.delete(stepId);
-    const step = this.#run?.openStep(stepId);
+    const step = this.#run?.steps.open(stepId);
     if (!step) return false;
     this.#meter(attempt, now);
     switch (outcome.kind) {
@@ -536,11 +536,11 @@ export class Actor implements FlowRunHost, AttemptSink {
       return this.#requestCancel(run, deadlineCancel(this.createdAt, wakeAt), now);
     }
     if (timerId.startsWith(STEP_DEADLINE_TIMER)) {
-      const step = run.openStep(timerId.slice(STEP_DEADLINE_TIMER.length));
+      const step = run.steps.open(timerId.slice(STEP_DEADLINE_TIMER.length));
       return step?.deadlineAt === wakeAt && this.#onStepDeadline(step, now);
     }
     if (timerId.startsWith(RETRY_TIMER)) {
-      const step = run.openStep(timerId.slice(RETRY_TIMER.length));
+      const step = run.steps.open(timerId.slice(RETRY_TIMER.length));
       if (step?.retryAt === wakeAt && !this.#inFlight?.has(step.stepId)) this.requestEffect(step);
       return false;
     }
@@ -616,7 +616,7 @@ export class Actor implements FlowRunHost, AttemptSink {
   }
 
   #onVerdict(stepId: string, verdict: Verdict, reply: Reply<void>, now: number): boolean {
-    const step = this.aside ? undefined : this.#run?.openStep(stepId);
+    const step = this.aside ? undefined : this.#run?.steps.open(stepId);
     if (!step?.inDoubt) {
       reply.reject(this.aside ? setAsideError(this.id, this.aside) : notInDoubt(this.id, stepId));
       return false;
@@ -666,7 +666,7 @@ export class Actor implements FlowRunHost, AttemptSink {
     const why = new HeddleError("CANCELLED", `Execution ${id} was cancelled: ${event.reason}`, {
       details: { executionId: id },
     });
-    for (const step of run.allOpenSteps()) if (!step.shielded) this.#callOff(step, why, now);
+    for (const step of run.steps.allOpen()) if (!step.shielded) this.#callOff(step, why, now);
     for (const [gateId, { shielded, wakeAt }] of run.gates) {
       if (!shielded && wakeAt !== undefined) this.#disarm(wakeAt, GATE_TIMER + gateId);
     }
@@ -712,7 +712,7 @@ export class Actor implements FlowRunHost, AttemptSink {
     for (const [gateId, { wakeAt }] of run.gates) {
       if (wakeAt !== undefined) this.#arm(wakeAt, GATE_TIMER + gateId);
     }
-    for (const { stepId, deadlineAt } of run.allOpenSteps()) {
+    for (const { stepId, deadlineAt } of run.steps.allOpen()) {
       if (deadlineAt !== undefined) this.armDeadline(stepId, deadlineAt);
     }
     if (this.#deadlineAt !== undefined) this.#arm(this.#deadlineAt, DEADLINE_TIMER);
@@ -720,7 +720,7 @@ export class Actor implements FlowRunHost, AttemptSink {
   }
 
   #seeToSteps(run: FlowRun, now: number): void {
-    for (const step of run.allOpenSteps()) {
+    for (const step of run.steps.allOpen()) {
       const { stepId, retryAt } = step;
       if (this.#inFlight?.has(stepId) || step.inDoubt) continue;
       if (this.#isWaiting(step, now)) {
@@ -761,11 +761,11 @@ export class Actor implements FlowRunHost, AttemptSink {
     for (const [gateId, { wakeAt }] of run?.gates ?? NONE) {
       if (wakeAt !== undefined) this.#disarm(wakeAt, GATE_TIMER + gateId);
     }
-    if (run?.openSteps || this.#inFlight?.size) {
+    if (run?.steps.openCount || this.#inFlight?.size) {
       const error = new HeddleError("EXECUTION_ENDED", `Execution ${this.id}: ${why}.`, {
         details: { executionId: this.id },
       });
-      for (const step of run?.allOpenSteps() ?? NONE) this.#callOff(step, error, now);
+      for (const step of run?.steps.allOpen() ?? NONE) this.#callOff(step, error, now);
       // Those of an execution that was set aside while they were under way.
       for (const attempt of this.#inFlight?.values() ?? NONE) attempt.callOff(error);
       this.#inFlight = undefined;
@@ -850,12 +850,12 @@ export class Actor implements FlowRunHost, AttemptSink {
   #doubt({ stepId, attempt }: OpenStep, error: Wire): void {
     const doubt = { type: "EFFECT_INDOUBT", stepId, attempt, error } as const;
     this.append(doubt);
-    this.#run?.noteInDoubt(doubt);
+    this.#run?.steps.noteInDoubt(doubt);
   }
 
   #retry(event: EventOf<"STEP_RETRIED">): void {
     this.append(event);
-    this.#run?.noteRetry(event);
+    this.#run?.steps.noteRetry(event);
   }
 
   #settleStep(
@@ -895,7 +895,7 @@ export class Actor implements FlowRunHost, AttemptSink {
   #lacksTimers(run: FlowRun, now: number): boolean {
     const isAbsent = (wakeAt: number | undefined, timerId: string): boolean =>
       wakeAt !== undefined && wakeAt <= now && !this.#isTimerHere(wakeAt, timerId);
-    const open = run.allOpenSteps();
+    const open = run.steps.allOpen();
     const isAnyAbsent = open.some(
       ({ stepId, retryAt, deadlineAt }) =>
         !this.#inFlight?.has(stepId) &&

@@ -1,7 +1,6 @@
 // FlowRun: one pass of a flow's code over its log, from the top: first along what is recorded, then beyond it.
 //
-// Owns       the open operations: steps, gates, decisions.
-// Leaves     where it stands in the log to its recording; when to run, what time it is and where effects go to the actor.
+// Leaves     what is open to its steps, gates and decisions; where it stands in the log to its recording; when to run, what time it is and where effects go to the actor.
 // Talks to   the flow through FlowContext; the actor, which is told of each request as it is made.
 //
 // R1  The n-th request of the code is compared with the n-th recorded request; a mismatch ends this run, appends nothing.
@@ -14,36 +13,29 @@
 // R7  A cancellation is one outcome: it rejects everything that is open and not shielded, and from then on every such call.
 //     What is shielded, before or after, goes on as if nothing had happened.
 
-import { sameWire, toWire, type ValueLimits, type Wire } from "./codec/index.js";
-import type { DecideOptions, DecideScope, ExecutionContext, SuspendOptions } from "./context.js";
+import { toWire, type ValueLimits, type Wire } from "./codec/index.js";
+import type { DecideOptions, ExecutionContext, SuspendOptions } from "./context.js";
 import { Deferred } from "./deferred.js";
 import { type Divergence, divergenceError } from "./divergence.js";
-import { EffectModeViolationError, HeddleError, hasCode, type TypedFailure } from "./errors.js";
+import { EffectModeViolationError, HeddleError, hasCode } from "./errors.js";
 import type { EventOf, ExecutionEvent, PatchOperation } from "./events.js";
 import type { RegisteredFlow } from "./flow.js";
-import {
-  cancelled,
-  contextMisused,
-  foreignAwait,
-  gateTimedOut,
-  idReused,
-  typedFailure,
-} from "./flow-errors.js";
+import { cancelled, contextMisused, foreignAwait, idReused } from "./flow-errors.js";
 import { checkId } from "./ids.js";
-import { LeanMap } from "./lean-map.js";
-import { type AttemptListener, isOutcome, type OutcomeEvent, Recording } from "./recording.js";
+import { IssuedSteps, type OpenStep } from "./issued-steps.js";
+import { type GateRequest, OpenGates } from "./open-gates.js";
+import { isOutcome, type OutcomeEvent, Recording } from "./recording.js";
 import { checkEventName, checkText, dueTime, matchesRequest } from "./request.js";
 import { parseWith } from "./schema.js";
 import { hasMarks, type Secrecy, secrecyOf, type Vault } from "./secrets/index.js";
 import type { ExecutableTask } from "./task.js";
+import { type Decider, type WantedDecision, WantedDecisions } from "./wanted-decisions.js";
 
 /** Randomness for `ctx.random()` and `ctx.uuid()`; what it gives is recorded. */
 export interface Entropy {
   random(): number;
   uuid(): string;
 }
-
-export type Decider = (scope: DecideScope) => unknown;
 
 /** How the run stands once the flow is quiet. */
 export type RunPhase =
@@ -55,63 +47,9 @@ export type RunPhase =
   /** The log and what is at hand do not fit together: other code, or not the key that it takes. */
   | { readonly kind: "diverged"; readonly error: HeddleError };
 
-/** A step in flight, as the actor needs it to dispatch it. */
-export interface OpenStep {
-  readonly stepId: string;
-  readonly task: ExecutableTask;
-  readonly input: Wire;
-  /** Counts the issues of this id in this run, from 1; only an id that failed can be issued again. */
-  readonly issue: number;
-  /** The attempt that is running or due, counted from 1. */
-  readonly attempt: number;
-  /** Attempts that ended in a failure; attempts a crash cut short are not failures. */
-  readonly failures: number;
-  /** When a waiting retry is due; undefined when the attempt may have been dispatched. */
-  readonly retryAt: number | undefined;
-  /** Whether it waits for a verdict: it may have done its work, and may not be repeated. */
-  readonly inDoubt: boolean;
-  /** Whether a cancellation leaves it alone. */
-  readonly shielded: boolean;
-  /** When it fails whatever it is at. */
-  readonly deadlineAt: number | undefined;
-}
-
-/** A step id this run has issued. Input and promise are dropped once nothing can ask for them. */
-interface StepEntry extends OpenStep {
-  phase: "pending" | "completed" | "failed" | "failedOnChannel" | "cancelled";
-  input: Wire;
-  attempt: number;
-  failures: number;
-  retryAt: number | undefined;
-  inDoubt: boolean;
-  deferred: Deferred<unknown> | undefined;
-  failure: TypedFailure | undefined;
-}
-
-interface OpenGate {
-  readonly kind: "event" | "sleep";
-  readonly on: string;
-  readonly correlationKey: string | undefined;
-  readonly wakeAt: number | undefined;
-  readonly shielded: boolean;
-  readonly deferred: Deferred<unknown>;
-}
-
-/** A decision that no record answers. Its own: another one may come to be wanted under its id. */
-export interface WantedDecision {
-  readonly decider: Decider;
-  readonly options: DecideOptions;
-}
-
-interface OpenDecision extends WantedDecision {
-  readonly shielded: boolean;
-  readonly deferred: Deferred<unknown>;
-  consulted: boolean;
-}
-
 const OPEN: RunPhase = { kind: "open" };
 const CANCELLED: RunPhase = { kind: "cancelled" };
-const NO_GATES: ReadonlyMap<string, OpenGate> = new Map();
+const NO_GATES: OpenGates["all"] = new Map();
 const ignore = (): void => {};
 
 export interface FlowRunOptions {
@@ -139,26 +77,20 @@ export interface FlowRunHost {
   strayed(): void;
 }
 
-export class FlowRun implements AttemptListener {
+export class FlowRun {
   readonly executionId: string;
   readonly flow: RegisteredFlow;
   /** What the flow has seen that readers may not. */
   readonly secrecy: Secrecy;
   phase: RunPhase = OPEN;
-  /** Steps issued and not settled. */
-  openSteps = 0;
-  /** Those of them that wait for a verdict. */
-  inDoubtSteps = 0;
+  readonly steps = new IssuedSteps();
 
   readonly #entropy: Entropy;
   readonly #limits: ValueLimits;
   readonly #vault: Vault;
   readonly #host: FlowRunHost;
-  readonly #steps = new LeanMap<StepEntry>();
-  // Most flows open no gate and decide nothing, so these are made when first needed.
-  #gates: Map<string, OpenGate> | undefined;
-  #gateCounts: Map<string, number> | undefined;
-  #decisions: Map<string, OpenDecision> | undefined;
+  #gates: OpenGates | undefined;
+  #decisions: WantedDecisions | undefined;
   /** Dropped once the flow has it. */
   #input: Wire;
   readonly #recording: Recording;
@@ -196,19 +128,20 @@ export class FlowRun implements AttemptListener {
   }
 
   /** The gates that are open, by gate id. */
-  get gates(): ReadonlyMap<string, OpenGate> {
-    return this.#gates ?? NO_GATES;
+  get gates(): OpenGates["all"] {
+    return this.#gates?.all ?? NO_GATES;
   }
 
   /** Whether the flow waits for nothing but gates and verdicts: no step in flight, no decision to come. */
   get parked(): boolean {
-    if (this.openSteps !== this.inDoubtSteps || this.deciding) return false;
-    return this.gates.size > 0 || this.inDoubtSteps > 0;
+    const { openCount, inDoubtCount } = this.steps;
+    if (openCount !== inDoubtCount || this.deciding) return false;
+    return this.gates.size > 0 || inDoubtCount > 0;
   }
 
   /** Whether a decision is to come. Nothing durable stands for it, so only this very run can hear of it. */
   get deciding(): boolean {
-    return this.#decisions !== undefined && this.#decisions.size > 0;
+    return this.#decisions !== undefined && this.#decisions.count > 0;
   }
 
   // ── The actor's side ──────────────────────────────────────────────────────────────────────────────────────────
@@ -255,13 +188,9 @@ export class FlowRun implements AttemptListener {
     this.#settle(outcome);
   }
 
-  /** Whether the flow is waiting for this outcome. */
-  awaitsStep(stepId: string): boolean {
-    return this.#steps.get(stepId)?.phase === "pending";
-  }
-
+  /** Whether the flow is waiting for this very decision. */
   awaitsDecision(decisionId: string, decision: WantedDecision): boolean {
-    return this.#decisions?.get(decisionId) === decision;
+    return this.#decisions?.is(decisionId, decision) ?? false;
   }
 
   /**
@@ -271,57 +200,11 @@ export class FlowRun implements AttemptListener {
   endTurn(): void {
     this.#turn = false;
     if (this.phase.kind !== "open" || this.replaying) return;
-    if (this.openSteps === 0 && this.gates.size === 0 && !this.#decisions?.size) {
+    if (this.steps.openCount === 0 && this.gates.size === 0 && !this.deciding) {
       this.#end({ kind: "failed", error: toWire(foreignAwait(this.executionId)) });
       return;
     }
-    for (const [decisionId, decision] of this.#decisions ?? []) {
-      if (decision.consulted) continue;
-      decision.consulted = true;
-      this.#host.consult(decisionId, decision);
-    }
-  }
-
-  /** A step that is issued and not settled. */
-  openStep(stepId: string): OpenStep | undefined {
-    const entry = this.#steps.get(stepId);
-    return entry?.phase === "pending" ? entry : undefined;
-  }
-
-  /** Every step that is issued and not settled: what a recovered execution has to see to. */
-  allOpenSteps(): OpenStep[] {
-    const open: OpenStep[] = [];
-    if (this.openSteps === 0) return open;
-    for (const entry of this.#steps.values()) {
-      if (entry.phase === "pending") open.push(entry);
-    }
-    return open;
-  }
-
-  /** Takes note of a retry, met in the recording or appended just now. */
-  noteRetry(retry: EventOf<"STEP_RETRIED">): void {
-    const entry = this.#steps.get(retry.stepId);
-    if (!entry) return;
-    entry.attempt = retry.attempt;
-    if (retry.reason === "failed") entry.failures++;
-    const isDispatched = retry.reason === "recovered" || retry.reason === "verdict";
-    entry.retryAt = isDispatched ? undefined : retry.dueAt;
-    this.#clearDoubt(entry);
-  }
-
-  /** Takes note that a step waits for a verdict. */
-  noteInDoubt({ stepId }: EventOf<"EFFECT_INDOUBT">): void {
-    const entry = this.#steps.get(stepId);
-    if (!entry || entry.inDoubt) return;
-    entry.inDoubt = true;
-    entry.retryAt = undefined;
-    this.inDoubtSteps++;
-  }
-
-  #clearDoubt(entry: StepEntry): void {
-    if (!entry.inDoubt) return;
-    entry.inDoubt = false;
-    this.inDoubtSteps--;
+    this.#decisions?.consult((decisionId, decision) => this.#host.consult(decisionId, decision));
   }
 
   /** Ends the run from outside (ended by force, passivated). The flow is left waiting (R4). */
@@ -343,13 +226,8 @@ export class FlowRun implements AttemptListener {
       this.#checkOutcomes(task);
       const parsed = parseWith(task.inputSchema, input, "INPUT_INVALID", "input of step", task.id);
       const wire = this.secrecy.wireOf(parsed, task.inputSchema, this.#limits);
-      const earlier = this.#steps.get(task.id);
-      if (earlier) {
-        if (earlier.phase === "failedOnChannel" && sameWire(earlier.input, wire))
-          return rejected(earlier.failure);
-        // An untyped failure may be issued again: the flow caught it and tries once more.
-        if (earlier.phase !== "failed") throw idReused(this.executionId, task.id);
-      }
+      const failure = this.steps.standingFailure(this.executionId, task.id, wire);
+      if (failure) return rejected(failure);
       const deadlineAt = this.#deadlineOf(task);
       const isNew = this.#request({
         type: "STEP_STARTED",
@@ -360,29 +238,13 @@ export class FlowRun implements AttemptListener {
         shielded: shielded || undefined,
         deadlineAt,
       });
-      const deferred = new Deferred<unknown>();
-      const entry: StepEntry = {
-        phase: "pending",
-        stepId: task.id,
-        task,
-        input: wire,
-        deferred,
-        failure: undefined,
-        issue: (earlier?.issue ?? 0) + 1,
-        attempt: 1,
-        failures: 0,
-        retryAt: undefined,
-        inDoubt: false,
-        shielded,
-        deadlineAt,
-      };
-      this.#steps.set(task.id, entry);
-      this.openSteps++;
+      const outcome = new Deferred<unknown>();
+      const step = this.steps.issue({ task, input: wire, shielded, deadlineAt }, outcome);
       if (isNew) {
-        this.#host.requestEffect(entry);
+        this.#host.requestEffect(step);
         if (deadlineAt !== undefined) this.#host.armDeadline(task.id, deadlineAt);
       }
-      return deferred.promise;
+      return outcome.promise;
     } catch (error) {
       this.#endWithoutKey(error);
       // What a schema says of a value that it refuses may have the value in it.
@@ -404,16 +266,7 @@ export class FlowRun implements AttemptListener {
       checkId("decision id", id);
       checkText("source of decision", id, options.source);
       if (this.#decisions?.has(id)) throw idReused(this.executionId, id);
-      const deferred = new Deferred<unknown>();
-      // Not recorded until decided: a decider has no effect on the world, so a crash before that just asks it again.
-      (this.#decisions ??= new Map()).set(id, {
-        decider,
-        options,
-        shielded,
-        deferred,
-        consulted: false,
-      });
-      return deferred.promise;
+      return (this.#decisions ??= new WantedDecisions()).ask(id, decider, options, shielded);
     } catch (error) {
       return rejected(error);
     }
@@ -547,12 +400,10 @@ export class FlowRun implements AttemptListener {
     return deadlineMs === undefined ? undefined : dueTime(`deadlineMs of step ${id}`, deadlineMs, this.#now);
   }
 
-  #openGate(gate: Omit<OpenGate, "deferred">): Promise<unknown> {
+  #openGate(gate: GateRequest): Promise<unknown> {
     const { kind, on, wakeAt, correlationKey, shielded } = gate;
-    this.#gateCounts ??= new Map();
-    const ordinal = this.#gateCounts.get(on) ?? 0;
-    this.#gateCounts.set(on, ordinal + 1);
-    const gateId = `${on}#${ordinal}`;
+    this.#gates ??= new OpenGates();
+    const gateId = this.#gates.nextId(on);
     const recorded = this.#nextRecorded();
     const isNew = this.#request({
       type: "EXECUTION_SUSPENDED",
@@ -565,17 +416,16 @@ export class FlowRun implements AttemptListener {
     });
     // The recorded due time stands, whatever the code computes on replay (C-REP-04, C-SUS-04).
     const due = recorded?.type === "EXECUTION_SUSPENDED" ? recorded.wakeAt : wakeAt;
-    const deferred = new Deferred<unknown>();
-    (this.#gates ??= new Map()).set(gateId, { ...gate, wakeAt: due, deferred });
+    const outcome = this.#gates.open(gateId, { ...gate, wakeAt: due });
     if (isNew && due !== undefined) this.#host.armTimer(gateId, due);
-    return deferred.promise;
+    return outcome;
   }
 
   #awaits(outcome: OutcomeEvent): boolean {
     switch (outcome.type) {
       case "STEP_COMPLETED":
       case "STEP_FAILED":
-        return this.awaitsStep(outcome.stepId);
+        return this.steps.open(outcome.stepId) !== undefined;
       case "DECISION_RECORDED":
       case "DECISION_FAILED":
         return this.#decisions?.has(outcome.decisionId) ?? false;
@@ -590,49 +440,17 @@ export class FlowRun implements AttemptListener {
 
   #settle(outcome: OutcomeEvent): void {
     switch (outcome.type) {
-      case "STEP_COMPLETED": {
-        const entry = this.#steps.get(outcome.stepId)!;
-        this.openSteps--;
-        this.#clearDoubt(entry);
-        entry.phase = "completed";
-        entry.deferred!.resolve(this.secrecy.reveal(outcome.output));
-        entry.input = entry.deferred = undefined;
-        return;
-      }
-      case "STEP_FAILED": {
-        const entry = this.#steps.get(outcome.stepId)!;
-        this.openSteps--;
-        this.#clearDoubt(entry);
-        if (outcome.channel === undefined) {
-          entry.phase = "failed";
-          entry.deferred!.reject(this.secrecy.reveal(outcome.error));
-          entry.input = undefined;
-        } else {
-          entry.phase = "failedOnChannel";
-          entry.failure = typedFailure(outcome.channel, outcome, this.secrecy);
-          entry.deferred!.reject(entry.failure);
-        }
-        entry.deferred = undefined;
-        return;
-      }
+      case "STEP_COMPLETED":
+        return this.steps.complete(outcome, this.secrecy);
+      case "STEP_FAILED":
+        return this.steps.fail(outcome, this.secrecy);
       case "DECISION_RECORDED":
-      case "DECISION_FAILED": {
-        const { deferred } = this.#decisions!.get(outcome.decisionId)!;
-        this.#decisions!.delete(outcome.decisionId);
-        if (outcome.type === "DECISION_RECORDED") deferred.resolve(this.secrecy.reveal(outcome.choice));
-        else deferred.reject(this.secrecy.reveal(outcome.error));
-        return;
-      }
+      case "DECISION_FAILED":
+        return this.#decisions!.settle(outcome, this.secrecy);
       case "GATE_EVENT":
       case "GATE_TIMED_OUT":
-      case "TIMER_FIRED": {
-        const { deferred } = this.#gates!.get(outcome.gateId)!;
-        this.#gates!.delete(outcome.gateId);
-        if (outcome.type === "GATE_EVENT") deferred.resolve(this.secrecy.reveal(outcome.payload));
-        else if (outcome.type === "TIMER_FIRED") deferred.resolve(undefined);
-        else deferred.reject(gateTimedOut(outcome));
-        return;
-      }
+      case "TIMER_FIRED":
+        return this.#gates!.settle(outcome, this.secrecy);
       case "CANCEL_REQUESTED":
         return this.#cancel(outcome);
     }
@@ -642,24 +460,9 @@ export class FlowRun implements AttemptListener {
   #cancel(event: EventOf<"CANCEL_REQUESTED">): void {
     const error = cancelled(this.executionId, event);
     this.#cancellation = { event, error };
-    for (const entry of this.#steps.values()) {
-      if (entry.phase !== "pending" || entry.shielded) continue;
-      this.openSteps--;
-      this.#clearDoubt(entry);
-      entry.phase = "cancelled";
-      entry.deferred!.reject(error);
-      entry.input = entry.deferred = undefined;
-    }
-    for (const [gateId, { shielded, deferred }] of this.gates) {
-      if (shielded) continue;
-      this.#gates!.delete(gateId);
-      deferred.reject(error);
-    }
-    for (const [decisionId, { shielded, deferred }] of this.#decisions ?? []) {
-      if (shielded) continue;
-      this.#decisions!.delete(decisionId);
-      deferred.reject(error);
-    }
+    this.steps.cancel(error);
+    this.#gates?.cancel(error);
+    this.#decisions?.cancel(error);
   }
 
   // ── Endings ───────────────────────────────────────────────────────────────────────────────────────────────────
@@ -746,7 +549,7 @@ export class FlowRun implements AttemptListener {
   }
 
   #nextRecorded(): ExecutionEvent | undefined {
-    return this.#recording.next(this);
+    return this.#recording.next(this.steps);
   }
 }
 

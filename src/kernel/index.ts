@@ -65,15 +65,7 @@ export {
   type RegisteredFlow,
 } from "./flow.js";
 export { FlowContext } from "./flow-context.js";
-export {
-  type Decider,
-  type Entropy,
-  FlowRun,
-  type FlowRunHost,
-  type OpenStep,
-  type RunPhase,
-  type WantedDecision,
-} from "./flow-run.js";
+export { type Entropy, FlowRun, type FlowRunHost, type RunPhase } from "./flow-run.js";
 export { fold } from "./fold.js";
 export {
   checkId,
@@ -83,6 +75,7 @@ export {
   idempotencyKeyOf,
   partitionOf,
 } from "./ids.js";
+export type { OpenStep } from "./issued-steps.js";
 export { LeanMap } from "./lean-map.js";
 export type { Meter, MeterRow, Totals } from "./meter.js";
 export { checkPolicies, type Grant, type PolicyDefinition, policy$ } from "./policy.js";
@@ -167,3 +160,4 @@ export {
   type UsageReport,
 } from "./task.js";
 export { checkTerms } from "./terms.js";
+export type { Decider, WantedDecision } from "./wanted-decisions.js";
