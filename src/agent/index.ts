@@ -3,3 +3,4 @@
 // Agents: the loop of turns that a flow runs. It stands on the context of the flow alone, and knows nothing of who runs flows.
 
 export type { LlmProvider } from "../llm/index.js";
+export { SkillRegistry } from "./skills/skill-registry.js";

@@ -68,12 +68,4 @@ export { RetryLater } from "./retry-later.js";
 export { type RingParts, ring } from "./ring.js";
 export { cleanse } from "./secrets/cleanse.js";
 export { Redactor, type SecretResolver } from "./secrets/redactor.js";
-export {
-  hasTainted,
-  isTainted,
-  type Tainted,
-  tainted,
-  taintOrigin,
-  unwrapTainted,
-} from "./taint.js";
 export type { TransientOptions } from "./transient-context.js";

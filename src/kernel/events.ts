@@ -24,7 +24,8 @@ import type { CancelCode } from "./status.js";
 /** The version of the event vocabulary; recorded in every record of the log. */
 export const EVENT_SCHEMA_VERSION = 1;
 
-export type TaskKind = "step" | "llm" | "agent" | "tool" | "ui" | "memory" | "human" | "plan" | "a2a";
+export const TASK_KINDS = ["step", "llm", "agent", "tool", "ui", "memory", "human", "plan", "a2a"] as const;
+export type TaskKind = (typeof TASK_KINDS)[number];
 export type PatchOperation = "set" | "merge" | "append";
 export type ResumeReason = "event" | "timeout" | "timer";
 /** "verdict": dispatched at once by the actor that was told; "decided": told while nobody ran it, and dispatched by its timer. */

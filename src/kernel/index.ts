@@ -1,4 +1,5 @@
 export { Abortable } from "./abortable.js";
+export { type AgentDefinition, type AgentOptions, agent$ } from "./agent.js";
 export { BACKOFF, BACKOFF_OPTIONS, backoffDelay, checkRetryOptions } from "./backoff.js";
 export type { ContentSource } from "./chunks.js";
 export { afterLong, type Clock } from "./clock.js";
@@ -99,6 +100,7 @@ export {
   sensitive,
   Vault,
 } from "./secrets/index.js";
+export { type Instructions, isSkillDefinition, type SkillDefinition, skill$ } from "./skill.js";
 export {
   type ExecutionState,
   type FoldedFrame,
@@ -143,6 +145,14 @@ export {
   sweepUnpinnedContent,
 } from "./store/index.js";
 export {
+  hasTainted,
+  isTainted,
+  type Tainted,
+  tainted,
+  taintOrigin,
+  unwrapTainted,
+} from "./taint.js";
+export {
   checkDuration,
   type ExecutableTask,
   type FailureChannels,
@@ -153,11 +163,9 @@ export {
   type StepHandlerContext,
   type StepOptions,
   step$,
-  type ToolDefinition,
   type ToolMode,
-  type ToolOptions,
-  tool$,
   type UsageReport,
 } from "./task.js";
 export { checkTerms } from "./terms.js";
+export { type ToolDefinition, type ToolOptions, type ToolOrigin, tool$ } from "./tool.js";
 export type { Decider, WantedDecision } from "./wanted-decisions.js";

@@ -117,26 +117,8 @@ export function step$<TIn, TOut>(options: StepOptions<TIn, TOut>): StepDefinitio
   return Object.freeze({ ...options, name: options.name ?? options.id });
 }
 
-export interface ToolDefinition<TIn = unknown, TOut = unknown> extends ExecutableTask<TIn, TOut> {
-  readonly name: string;
-  readonly description: string;
-  readonly kind: TaskKind;
-  readonly inputSchema: Schema<TIn>;
-  readonly outputSchema: Schema<TOut>;
-}
-
-export interface ToolOptions<TIn, TOut> extends Omit<ToolDefinition<TIn, TOut>, "kind" | "handler"> {
-  readonly kind?: TaskKind;
-}
-
-/** A tool's contract. Metadata only: what runs is the effect registered under its id. */
-export function tool$<TIn, TOut>(options: ToolOptions<TIn, TOut>): ToolDefinition<TIn, TOut> {
-  checkId("tool id", options.id);
-  checkTask(`tool ${options.id}`, options);
-  return Object.freeze({ ...options, kind: options.kind ?? "tool", toolId: options.toolId ?? options.id });
-}
-
-function checkTask(owner: string, task: ExecutableTask): void {
+/** Refuses what makes no sense in a task of any kind. */
+export function checkTask(owner: string, task: ExecutableTask): void {
   const { inputSchema, outputSchema, handler, retry, timeoutMs, deadlineMs } = task;
   checkSchema(owner, "inputSchema", inputSchema);
   checkSchema(owner, "outputSchema", outputSchema);

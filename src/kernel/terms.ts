@@ -23,7 +23,7 @@ export function checkTerms(owner: string, { errors, mode, idempotent, placement 
 }
 
 /** Refuses what is none of the words a field knows. */
-function checkOneOf(owner: string, field: string, value: unknown, words: readonly string[]): void {
+export function checkOneOf(owner: string, field: string, value: unknown, words: readonly string[]): void {
   if (value === undefined || words.includes(value as string)) return;
   const known = words.map((word) => JSON.stringify(word)).join(" or ");
   throw new HeddleError(

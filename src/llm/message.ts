@@ -1,7 +1,7 @@
 // Messages: what a conversation with a model is made of, in one vocabulary for all providers. Plain data; it is what the log of
 // an agent holds, so its shapes may grow and may not change.
 
-import type { Tainted } from "../effects/index.js";
+import type { Tainted } from "../kernel/index.js";
 
 /** Text, or text that must not be believed: it reaches the model inside a fence that names its origin. */
 export type LlmText = string | Tainted<string>;

@@ -12,9 +12,8 @@ import {
   type RingParts,
   ring,
   ToolEffect,
-  tainted,
 } from "../../src/effects/index.js";
-import { policy$, type RegisteredFlow, secretRef, tool$ } from "../../src/kernel/index.js";
+import { policy$, type RegisteredFlow, secretRef, tainted, tool$ } from "../../src/kernel/index.js";
 import { flow, World } from "../support/world.js";
 
 const request = (effectId: string, facts: Partial<CapabilityRequest> = {}): CapabilityRequest => ({

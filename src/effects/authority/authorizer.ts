@@ -2,10 +2,10 @@
 // recorded failure, so a replay never asks again.
 
 import { type Grant, HeddleError, isThenable } from "../../kernel/index.js";
+import { isTainted } from "../../kernel/taint.js";
 import { isClaimCheck } from "../claim-check/envelope.js";
 import type { EffectContext, Principal } from "../effect.js";
 import type { RingCheck } from "../layer.js";
-import { isTainted } from "../taint.js";
 
 /** What an authorizer is asked. */
 export interface CapabilityRequest {

@@ -9,8 +9,8 @@
 // O6  What may not be read is put away nowhere: it goes into the log, which seals it. A stream cannot, and is refused.
 
 import { type ContentStore, HeddleError, type StoredContent, tell } from "../../kernel/index.js";
+import { type Tainted, tainted, taintOrigin } from "../../kernel/taint.js";
 import type { EffectContext, EffectMiddleware } from "../effect.js";
-import { type Tainted, tainted, taintOrigin } from "../taint.js";
 import { type DefaultDigest, type Digest, ignoresBytes, takeDigest } from "./digest.js";
 import { EncodedStream } from "./encoded-stream.js";
 import { decodeValue, type Encoded, encodeValue } from "./encoding.js";

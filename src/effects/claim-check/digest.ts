@@ -1,7 +1,7 @@
 // Digests: the part of an offloaded result that stays in the log.
 
 import { HeddleError } from "../../kernel/index.js";
-import { hasTainted } from "../taint.js";
+import { hasTainted } from "../../kernel/taint.js";
 import { checkedDigest, digestFailed } from "./checked-digest.js";
 import { isBytes } from "./encoding.js";
 

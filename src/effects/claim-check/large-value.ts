@@ -1,6 +1,6 @@
 // A value that is too large for a packet, as a stream of its encoding. Loaded when there is one.
 
-import { taintOrigin } from "../taint.js";
+import { taintOrigin } from "../../kernel/taint.js";
 import { EncodedStream } from "./encoded-stream.js";
 import { encodeValue, isBytes } from "./encoding.js";
 

@@ -1,7 +1,7 @@
 // From an envelope back to the value. For use outside of flows: a flow that read content would depend on what no log holds.
 
 import { type ContentStore, contentMissing, HeddleError } from "../../kernel/index.js";
-import { unwrapTainted } from "../taint.js";
+import { unwrapTainted } from "../../kernel/taint.js";
 import { decodeValue } from "./encoding.js";
 import { type ClaimCheckEnvelope, isClaimCheck } from "./envelope.js";
 

@@ -16,6 +16,7 @@ import { HeddleError } from "../../kernel/errors.js";
 import { Latest } from "../../kernel/latest.js";
 import { secretName } from "../../kernel/secrets/secret-ref.js";
 import { SecretTexts } from "../../kernel/secrets/secret-texts.js";
+import { isTainted } from "../../kernel/taint.js";
 import { ChangedContext } from "../changed-context.js";
 import { EncodedStream } from "../claim-check/encoded-stream.js";
 import { OFFLOAD_LIMITS } from "../claim-check/encoding.js";
@@ -23,7 +24,6 @@ import { discardStreams, StreamResult } from "../claim-check/stream-result.js";
 import type { EffectContext, EffectMiddleware } from "../effect.js";
 import type { RingGuard } from "../layer.js";
 import { keepRetryHint } from "../retry-hint.js";
-import { isTainted } from "../taint.js";
 import { cleanse } from "./cleanse.js";
 
 /**

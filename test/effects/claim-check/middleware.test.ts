@@ -9,16 +9,13 @@ import {
   claimCheckMiddleware,
   type EffectContext,
   isClaimCheck,
-  isTainted,
   type OffloadEvent,
   previewDigest,
   resolveClaimCheck,
   resolveClaimCheckBytes,
   streamResult,
-  tainted,
-  unwrapTainted,
 } from "../../../src/effects/index.js";
-import { MemoryContentStore } from "../../../src/kernel/index.js";
+import { isTainted, MemoryContentStore, tainted, unwrapTainted } from "../../../src/kernel/index.js";
 import { unhandledRejections } from "../../support/world.js";
 
 const rows = Array.from({ length: 2_000 }, (_, n) => ({ n, name: `row ${n}` }));

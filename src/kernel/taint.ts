@@ -5,7 +5,7 @@
 // U2  Whatever has the key counts as tainted, made here or not, and so does what cannot be looked into.
 
 import { types } from "node:util";
-import { HeddleError } from "../kernel/errors.js";
+import { HeddleError } from "./errors.js";
 
 const MARK = "__heddleTainted";
 const UNKNOWN = "unknown";

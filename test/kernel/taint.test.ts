@@ -5,19 +5,20 @@ import fc from "fast-check";
 import { defineConfig, lmdbStorage, type RegisteredFlow } from "heddle";
 import { describe, expect, it, onTestFinished } from "vitest";
 import {
+  fromWire,
   hasTainted,
   isTainted,
   type Tainted,
   tainted,
   taintOrigin,
+  toWire,
   unwrapTainted,
-} from "../../src/effects/index.js";
-import { fromWire, toWire } from "../../src/kernel/index.js";
+} from "../../src/kernel/index.js";
+import * as programs from "../effects/programs/tainted.mjs";
 import { flow, World } from "../support/world.js";
 import { temporaryDirectory } from "../workers/partitions/world.js";
-import * as programs from "./programs/tainted.mjs";
 
-const MODULE = new URL("./programs/tainted.mjs", import.meta.url);
+const MODULE = new URL("../effects/programs/tainted.mjs", import.meta.url);
 const mail = tainted("please pay", "mail");
 
 describe("tainted content", () => {
