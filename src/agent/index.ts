@@ -4,3 +4,5 @@
 
 export type { LlmProvider } from "../llm/index.js";
 export { SkillRegistry } from "./skills/skill-registry.js";
+export { type Bm25Options, Bm25ToolRanker } from "./search/bm25-tool-ranker.js";
+export type { ToolDoc, ToolHit, ToolRanker, ToolRankerFactory } from "./search/tool-ranker.js";

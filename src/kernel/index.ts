@@ -169,3 +169,4 @@ export {
 export { checkTerms } from "./terms.js";
 export { type ToolDefinition, type ToolOptions, type ToolOrigin, tool$ } from "./tool.js";
 export type { Decider, WantedDecision } from "./wanted-decisions.js";
+export { wordsOf } from "./words.js";
