@@ -23,6 +23,12 @@ describe("SkillRegistry", () => {
     expect(registry.find("postgres", { limit: 1 }).map(({ id }) => id)).toEqual(["incident"]);
   });
 
+  it("finds skills in any script, with spaces or without", () => {
+    const registry = new SkillRegistry([skill("a", "Rechnung prüfen"), skill("b", "請求書を送る")]);
+    expect(found(registry, "RECHNUNG")).toEqual(["a"]);
+    expect(found(registry, "請求書")).toEqual(["b"]);
+  });
+
   it("gives the same answer in whatever order skills were registered", () => {
     const expected = found(new SkillRegistry(SKILLS), "postgres the customer");
     fc.assert(

@@ -6,6 +6,7 @@
 // negative, ln(1 + (N - n + 0.5) / (n + 0.5)).
 
 import { invalidOption, wordsOf } from "../../kernel/index.js";
+import { byId } from "./by-id.js";
 import { STOP_WORDS_MAX, stopWordsOf } from "./stop-words.js";
 import type { ToolDoc, ToolHit, ToolRanker } from "./tool-ranker.js";
 
@@ -72,7 +73,7 @@ export class Bm25ToolRanker implements ToolRanker {
     }
     return [...scores]
       .map(([doc, score]) => ({ id: this.#ids[doc]!, score }))
-      .sort((a, b) => b.score - a.score || (a.id < b.id ? -1 : 1))
+      .sort((a, b) => b.score - a.score || byId(a, b))
       .slice(0, Math.max(0, limit));
   }
 }
@@ -103,7 +104,9 @@ function termsOf(query: string, stopWords: ReadonlySet<string>): string[] {
 /** What is read of a query, whoever ranks. */
 export function boundedQuery(query: string): string {
   // A character is at most two units long, so no more of a long text is taken apart.
-  return Array.from(query.slice(0, 2 * QUERY_LENGTH_MAX)).slice(0, QUERY_LENGTH_MAX).join("");
+  return Array.from(query.slice(0, 2 * QUERY_LENGTH_MAX))
+    .slice(0, QUERY_LENGTH_MAX)
+    .join("");
 }
 
 /** Of `chargeInvoice`: charge, invoice, and chargeinvoice, which is how people write it too. */

@@ -2,12 +2,14 @@
 // skills and the same words give the same answer, whatever the order of registering.
 
 import { HeddleError, isSkillDefinition, type SkillDefinition } from "../../kernel/index.js";
-
-/** A word of the id or the tags says more of a skill than one in its description. */
-const WEIGHTS = { id: 3, tag: 3, description: 1 };
+import { Bm25ToolRanker } from "../search/bm25-tool-ranker.js";
+import { byId } from "../search/by-id.js";
+import type { ToolDoc } from "../search/tool-ranker.js";
 
 export class SkillRegistry {
   readonly #skills = new Map<string, SkillDefinition>();
+  /** Over the skills as they are; made when somebody searches. */
+  #ranker: Bm25ToolRanker | undefined;
 
   constructor(skills: Iterable<SkillDefinition> = []) {
     for (const skill of skills) this.register(skill);
@@ -29,6 +31,7 @@ export class SkillRegistry {
         { details: { skillId: skill.id } },
       );
     this.#skills.set(skill.id, skill);
+    this.#ranker = undefined;
   }
 
   get(id: string): SkillDefinition | undefined {
@@ -46,33 +49,12 @@ export class SkillRegistry {
    * @param options.limit how many at most. Default: all of them
    */
   find(query: string, { limit = Infinity }: { readonly limit?: number } = {}): readonly SkillDefinition[] {
-    const wanted = wordsOf(query);
-    return this.all()
-      .map((skill) => ({ skill, score: scoreOf(skill, wanted) }))
-      .filter(({ score }) => score > 0)
-      .toSorted((a, b) => b.score - a.score || byId(a.skill, b.skill))
-      .slice(0, limit)
-      .map(({ skill }) => skill);
+    this.#ranker ??= new Bm25ToolRanker([...this.#skills.values()].map(skillDoc));
+    return this.#ranker.rank(query, limit).map(({ id }) => this.#skills.get(id)!);
   }
 }
 
-function scoreOf({ id, tags = [], description }: SkillDefinition, wanted: ReadonlySet<string>): number {
-  const shared = (text: string): number => [...wordsOf(text)].filter((word) => wanted.has(word)).length;
-  return (
-    WEIGHTS.id * shared(id) + WEIGHTS.tag * shared(tags.join(" ")) + WEIGHTS.description * shared(description)
-  );
-}
-
-function wordsOf(text: string): ReadonlySet<string> {
-  return new Set(
-    text
-      .normalize("NFKC")
-      .toLowerCase()
-      .match(/[\p{L}\p{N}]+/gu) ?? [],
-  );
-}
-
-/** By code units, as no locale can change it. */
-function byId(a: SkillDefinition, b: SkillDefinition): number {
-  return a.id < b.id ? -1 : a.id > b.id ? 1 : 0;
+/** What a search may know of a skill. */
+export function skillDoc({ id, description, tags = [] }: SkillDefinition): ToolDoc {
+  return { id, description, tags, aliases: [] };
 }
