@@ -28,6 +28,8 @@ export { SkillRegistry } from "./agent/index.js";
 export {
   type AppWorkers,
   type BranchRegistry,
+  type DefinitionModule,
+  type DefinitionsConfig,
   type DurabilityConfig,
   defineConfig,
   type EffectPoolOptions,
@@ -226,5 +228,12 @@ export {
   type StreamVerdict,
   streamTokenBudget,
 } from "./middleware/index.js";
-// Reading surfaces
-export { ProjectionRuntime } from "./surface/index.js";
+// Reading surfaces, and what is going on
+export {
+  ProgressHub,
+  type ProgressHubOptions,
+  type ProgressListener,
+  type ProgressPiece,
+  ProjectionRuntime,
+  progressHub,
+} from "./surface/index.js";

@@ -28,7 +28,9 @@ import {
 } from "../kernel/index.js";
 import { invalidWorkers, readThreadOptions } from "../workers/index.js";
 import type { WorkersConfig } from "../workers/partitions/options.js";
+import { checkDefinitionOptions, DEFINITION_OPTIONS, type DefinitionsConfig } from "./definitions.js";
 import { type EnvelopeConfig, readEnvelope } from "./envelope.js";
+import { checkCount, checkFlag, checkFunction, checkList, isRecord } from "./option-checks.js";
 import { checkSealingKey, checkSecrets, type SealingKey, type SecretsConfig } from "./secrets.js";
 import type { StorageConfig } from "./storage.js";
 
@@ -105,7 +107,7 @@ export interface ExecutionConfig {
   maxWaitingBytes?: number | undefined;
 }
 
-export interface LoomConfig {
+export interface LoomConfig extends DefinitionsConfig {
   storage: StorageConfig;
   flows?: RegisteredFlow[] | undefined;
   /** Modules of flows, as code generation lists them; every registered flow a module exports is taken. */
@@ -170,15 +172,12 @@ const TOP_LEVEL = [
   "flows",
   "flowModules",
   "surfaces",
+  ...DEFINITION_OPTIONS,
   "autostart",
   "workers",
   ...Object.keys(GROUPS),
 ];
 const TOP_LEVEL_LATER = [
-  "agentModules",
-  "toolModules",
-  "skillModules",
-  "skills",
   "scheduleModules",
   "memoryModules",
   "memories",
@@ -186,10 +185,8 @@ const TOP_LEVEL_LATER = [
   "projectionModules",
   "projections",
   "projectionRuntime",
-  "agents",
   "capabilityAgents",
   "a2a",
-  "agentSurface",
   "catalog",
   "timers",
 ];
@@ -233,6 +230,7 @@ export function checkConfig(config: unknown): asserts config is LoomConfig {
   }
   for (const [hook, value] of Object.entries(observability ?? {}))
     checkFunction(`observability.${hook}`, value);
+  checkDefinitionOptions(config);
   checkFunction("execution.registerEffects", execution?.registerEffects);
   checkFunction("execution.now", execution?.now);
   checkFlag("execution.validateInput", execution?.validateInput);
@@ -346,20 +344,6 @@ function suggestion(option: string, known: readonly string[]): string {
   return distance(option, nearest) <= 3 ? ` Did you mean ${nearest}?` : "";
 }
 
-function isRecord(value: unknown): boolean {
-  return typeof value === "object" && value !== null;
-}
-
-/** `check` says what is wrong with an item, in words that follow on its place. */
-function checkList(option: string, value: unknown, check: (item: unknown) => true | string): void {
-  if (value === undefined) return;
-  if (!Array.isArray(value)) throw invalidOption(option, "must be a list");
-  for (const [i, item] of value.entries()) {
-    const complaint = check(item);
-    if (complaint !== true) throw invalidOption(`${option}[${i}]`, complaint);
-  }
-}
-
 function checkAuthorizer(
   option: string,
   value: { readonly authorize?: unknown } | undefined,
@@ -367,19 +351,6 @@ function checkAuthorizer(
 ): void {
   if (value === undefined || isAuthorizer(value)) return;
   throw invalidOption(option, `must have a function authorize, ${which}`);
-}
-
-function checkFunction(option: string, value: unknown): void {
-  if (value !== undefined && typeof value !== "function") throw invalidOption(option, "must be a function");
-}
-
-function checkFlag(option: string, value: unknown): void {
-  if (value !== undefined && typeof value !== "boolean") throw invalidOption(option, "must be true or false");
-}
-
-function checkCount(option: string, value: number | undefined, least: number): void {
-  if (value === undefined || (Number.isInteger(value) && value >= least)) return;
-  throw invalidOption(option, `must be a whole number of at least ${least}, not ${value}`);
 }
 
 function unknown(option: string, suggestion: string): HeddleError {

@@ -1,6 +1,7 @@
 // defineConfig: composition. Everything it does can be done by hand with the parts it puts together.
 
 import { Admission, flowsOf, Observer } from "../actors/index.js";
+import type { SkillRegistry } from "../agent/index.js";
 import {
   configuredClaimCheck,
   EffectRuntime,
@@ -9,10 +10,17 @@ import {
   type RingParts,
   ring,
 } from "../effects/index.js";
-import type { ContentStore, EventStore, SnapshotStore } from "../kernel/index.js";
+import type {
+  AgentDefinition,
+  ContentStore,
+  EventStore,
+  SnapshotStore,
+  ToolDefinition,
+} from "../kernel/index.js";
 import { ProjectionRuntime } from "../surface/index.js";
 import { PooledEffects, readThreadOptions, type ThreadPartitions } from "../workers/index.js";
 import { checkConfig, type LoomConfig } from "./config.js";
+import { readDefinitions } from "./definitions.js";
 import { type Envelope, openEnvelope } from "./envelope.js";
 import { partitionThreads } from "./partition-threads.js";
 import { WorkflowRuntime } from "./runtime.js";
@@ -31,6 +39,12 @@ export interface LoomApp {
     /** Large results, and whatever else is put there. Written by whoever owns the log, read by anyone. */
     readonly contentStore: ContentStore;
   };
+  /** `agents`, and what `agentModules` export. */
+  readonly agents: readonly AgentDefinition[];
+  /** What `toolModules` export. Metadata only: what runs is registered by `execution.registerEffects`. */
+  readonly tools: readonly ToolDefinition[];
+  /** `skills`, and what `skillModules` export; `app.skills.find(query)` chooses among them without a model. */
+  readonly skills: SkillRegistry;
   /** Whether `security.strict` was asked for. */
   readonly strict: boolean;
   /** Not in this version: where checkpoints may be kept in plain text. */
@@ -106,12 +120,19 @@ export function defineConfig(config: LoomConfig): LoomApp {
     partitionHost: toThreads && ((registry) => (threadHost = toThreads(registry))),
   });
   for (const flow of allFlows) runtime.registerFlow(flow.definition, flow.runner);
-  const surfaceIds = surfaces.map((surface) => (typeof surface === "string" ? surface : surface.id));
+  const { agents, tools, skills } = readDefinitions(config);
+  const surfaceIds = [
+    ...surfaces.map((surface) => (typeof surface === "string" ? surface : surface.id)),
+    ...(config.agentSurface ? agents.map((agent) => agent.id) : []),
+  ];
   const app: LoomApp = {
     runtime,
     effectRuntime,
     projectionRuntime: new ProjectionRuntime(stores.eventStore, surfaceIds),
     stores,
+    agents,
+    tools,
+    skills,
     strict: security.strict ?? false,
     ...(envelope && { envelope }),
     ...(killSwitch && { killSwitch }),

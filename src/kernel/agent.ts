@@ -46,3 +46,9 @@ export function agent$(options: AgentOptions): AgentDefinition {
   if (memoryId !== undefined) checkId(`${owner}: memoryId`, memoryId);
   return Object.freeze({ ...options, name, tools });
 }
+
+/** Whether a value is an agent, also one that other code put together. */
+export function isAgentDefinition(value: unknown): value is AgentDefinition {
+  const { id, name, tools } = (value ?? {}) as Partial<AgentDefinition>;
+  return typeof id === "string" && typeof name === "string" && Array.isArray(tools);
+}

@@ -1,5 +1,5 @@
 export { Abortable } from "./abortable.js";
-export { type AgentDefinition, type AgentOptions, agent$ } from "./agent.js";
+export { type AgentDefinition, type AgentOptions, agent$, isAgentDefinition } from "./agent.js";
 export { BACKOFF, BACKOFF_OPTIONS, backoffDelay, checkRetryOptions } from "./backoff.js";
 export type { ContentSource } from "./chunks.js";
 export { afterLong, type Clock } from "./clock.js";
@@ -167,6 +167,6 @@ export {
   type UsageReport,
 } from "./task.js";
 export { checkTerms } from "./terms.js";
-export { type ToolDefinition, type ToolOptions, type ToolOrigin, tool$ } from "./tool.js";
+export { isToolDefinition, type ToolDefinition, type ToolOptions, type ToolOrigin, tool$ } from "./tool.js";
 export type { Decider, WantedDecision } from "./wanted-decisions.js";
 export { wordsOf } from "./words.js";

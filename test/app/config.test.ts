@@ -72,7 +72,8 @@ describe("an option in the wrong place", () => {
   });
 
   it.each([
-    [{ agents: [] }, "agents"],
+    [{ capabilityAgents: {} }, "capabilityAgents"],
+    [{ a2a: true }, "a2a"],
     [{ scheduleModules: [] }, "scheduleModules"],
     [{ security: { compliance: {} } }, "security.compliance"],
     [{ durability: { retention: {} } }, "durability.retention"],

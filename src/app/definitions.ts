@@ -1,0 +1,97 @@
+// Definitions: the agents, tools and skills an app knows, listed or found in modules, as code generation lists them.
+
+import { SkillRegistry } from "../agent/index.js";
+import {
+  type AgentDefinition,
+  HeddleError,
+  isAgentDefinition,
+  isSkillDefinition,
+  isToolDefinition,
+  type SkillDefinition,
+  type ToolDefinition,
+} from "../kernel/index.js";
+import { checkFlag, checkList, isRecord } from "./option-checks.js";
+
+/** A module by its exports. Of a kind of definition, every one that a module exports is taken. */
+export type DefinitionModule = Readonly<Record<string, unknown>>;
+
+export interface DefinitionsConfig {
+  /** Agents of the app. Agent cards are not in this version. */
+  agents?: AgentDefinition[] | undefined;
+  /** Modules that export agents. */
+  agentModules?: DefinitionModule[] | undefined;
+  /** Modules that export tools, which `app.tools` lists. */
+  toolModules?: DefinitionModule[] | undefined;
+  /** Modules that export skills, for `app.skills`. */
+  skillModules?: DefinitionModule[] | undefined;
+  /** Skills for `app.skills`. */
+  skills?: SkillDefinition[] | undefined;
+  /** Registers a surface for each agent, of the agent's id. Default false. */
+  agentSurface?: boolean | undefined;
+}
+
+const MODULES = ["agentModules", "toolModules", "skillModules"] as const;
+
+export const DEFINITION_OPTIONS: readonly string[] = ["agents", ...MODULES, "skills", "agentSurface"];
+
+export function checkDefinitionOptions(config: DefinitionsConfig): void {
+  checkList(
+    "agents",
+    config.agents,
+    (agent) =>
+      isAgentDefinition(agent) || "is no agent: make one by agent$. Agent cards are not in this version",
+  );
+  checkList(
+    "skills",
+    config.skills,
+    (skill) => isSkillDefinition(skill) || "is no skill: make one by skill$",
+  );
+  for (const option of MODULES)
+    checkList(
+      option,
+      config[option],
+      (module) =>
+        isRecord(module) || 'is no module: list modules, as in import * as triage from "./triage.js"',
+    );
+  checkFlag("agentSurface", config.agentSurface);
+}
+
+export interface Definitions {
+  readonly agents: readonly AgentDefinition[];
+  readonly tools: readonly ToolDefinition[];
+  readonly skills: SkillRegistry;
+}
+
+/**
+ * What the options come to, in the order in which they list it.
+ *
+ * @throws DEFINITION_CONFLICT for two definitions of one kind and id
+ */
+export function readDefinitions(config: DefinitionsConfig): Definitions {
+  const { agents = [], agentModules, toolModules, skills = [], skillModules } = config;
+  return {
+    agents: unique("agents", [...agents, ...exportsOf(agentModules).filter(isAgentDefinition)]),
+    tools: unique("tools", exportsOf(toolModules).filter(isToolDefinition)),
+    skills: new SkillRegistry([...skills, ...exportsOf(skillModules).filter(isSkillDefinition)]),
+  };
+}
+
+function exportsOf(modules: readonly DefinitionModule[] = []): unknown[] {
+  return modules.flatMap((module) => Object.values(module));
+}
+
+/** Without those that come twice, as when a module exports another one's. */
+function unique<T extends { readonly id: string }>(kind: string, definitions: readonly T[]): readonly T[] {
+  const known = new Map<string, T>();
+  for (const definition of definitions) {
+    const { id } = definition;
+    if ((known.get(id) ?? definition) !== definition)
+      throw new HeddleError(
+        "DEFINITION_CONFLICT",
+        `Two different ${kind} are named ${id}; give one of them another id.`,
+        { details: { id } },
+      );
+    known.set(id, definition);
+  }
+  return [...known.values()];
+}

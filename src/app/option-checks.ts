@@ -1,0 +1,30 @@
+// Checks of options by their form. Each names the option it refuses.
+
+import { invalidOption } from "../kernel/index.js";
+
+export function isRecord(value: unknown): boolean {
+  return typeof value === "object" && value !== null;
+}
+
+/** `check` says what is wrong with an item, in words that follow on its place. */
+export function checkList(option: string, value: unknown, check: (item: unknown) => true | string): void {
+  if (value === undefined) return;
+  if (!Array.isArray(value)) throw invalidOption(option, "must be a list");
+  for (const [i, item] of value.entries()) {
+    const complaint = check(item);
+    if (complaint !== true) throw invalidOption(`${option}[${i}]`, complaint);
+  }
+}
+
+export function checkFunction(option: string, value: unknown): void {
+  if (value !== undefined && typeof value !== "function") throw invalidOption(option, "must be a function");
+}
+
+export function checkFlag(option: string, value: unknown): void {
+  if (value !== undefined && typeof value !== "boolean") throw invalidOption(option, "must be true or false");
+}
+
+export function checkCount(option: string, value: number | undefined, least: number): void {
+  if (value === undefined || (Number.isInteger(value) && value >= least)) return;
+  throw invalidOption(option, `must be a whole number of at least ${least}, not ${value}`);
+}
