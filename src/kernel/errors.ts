@@ -113,6 +113,45 @@ export const ERROR_CODES = {
       "a typed failure on an undeclared channel, or with a payload that is invalid or too large: recorded as a plain one",
   },
   TYPED_FAILURE: { retryable: false, meaning: "an effect failed on a channel it declared" },
+  // Models
+  LLM_PROMPT_INVALID: {
+    retryable: false,
+    meaning:
+      "a request to a model was refused before it left: marked text where no fence can hold it, or calls without results",
+  },
+  LLM_SDK_MISSING: {
+    retryable: false,
+    meaning: "a provider's package is not installed, or cannot be loaded; the message names it",
+  },
+  LLM_UNAUTHENTICATED: {
+    retryable: false,
+    meaning: "the provider does not know the key, or the key may not do this; or there is none",
+  },
+  LLM_REQUEST_REFUSED: {
+    retryable: false,
+    meaning:
+      "the provider refuses the request, and would again: an unknown model, a parameter, used-up credit",
+  },
+  LLM_CONTEXT_TOO_LONG: {
+    retryable: false,
+    meaning: "the conversation is longer than the model takes",
+  },
+  LLM_RATE_LIMITED: {
+    retryable: true,
+    meaning: "the provider wants fewer requests; `retryAfterMs` says until when, where it did",
+  },
+  LLM_UNAVAILABLE: {
+    retryable: true,
+    meaning: "the provider is overloaded, out of order or out of reach, or the connection broke off",
+  },
+  LLM_RESPONSE_INVALID: {
+    retryable: true,
+    meaning: "the provider answered with something that is no answer",
+  },
+  LLM_ABORTED: {
+    retryable: false,
+    meaning: "the caller's signal stopped the request; its reason is the cause",
+  },
   // The flow's own code
   STEP_ID_REUSED: { retryable: false, meaning: "one run issued the same step id twice" },
   CONTEXT_MISUSED: {

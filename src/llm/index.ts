@@ -2,6 +2,16 @@
 
 // Models: one vocabulary for conversations, and the providers that speak it.
 
+export { guardRequest } from "./guard/guard-request.js";
+export type {
+  GuardedMessage,
+  GuardedPart,
+  GuardedRequest,
+  GuardedText,
+  GuardedToolMessage,
+  GuardedUserMessage,
+} from "./guard/guarded.js";
+export { LlmError, type LlmErrorCode, type LlmErrorOptions } from "./llm-error.js";
 export type {
   AssistantMessage,
   FilePart,
@@ -28,3 +38,10 @@ export type {
   LlmUsage,
   StopReason,
 } from "./provider.js";
+export type { ScriptedAnswer, ScriptedCall, ScriptedReply } from "./scripted/answer.js";
+export {
+  type Script,
+  type ScriptedProvider,
+  type ScriptedProviderOptions,
+  scriptedProvider,
+} from "./scripted/scripted-provider.js";

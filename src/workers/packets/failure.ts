@@ -19,6 +19,8 @@ const CLASSES: ReadonlyMap<unknown, { readonly prototype: HeddleError }> = new M
     ["OverloadedError", OverloadedError],
     ["PartitionLockedError", PartitionLockedError],
     ["ResumePayloadValidationError", ResumePayloadValidationError],
+    // Its class lies in a room that threads do not load. What it says of a retry are its own properties.
+    ["LlmError", HeddleError],
   ].map(([name, type]) => [name, type as { readonly prototype: HeddleError }]),
 );
 
