@@ -3,6 +3,17 @@
 // Agents: the loop of turns that a flow runs. It stands on the context of the flow alone, and knows nothing of who runs flows.
 
 export type { LlmProvider } from "../llm/index.js";
+export { agentLoop$ } from "./agent-loop.js";
+export { AGENT_INTERRUPTED, AgentLoopConfigError, UntrustedContextError } from "./errors.js";
+export type { AgentLoopConfig, AgentLoopInput, ToolCallPolicy, ToolCallRequest } from "./loop-config.js";
+export type {
+  AgentInterruption,
+  AgentResult,
+  EmptyReason,
+  ToolCallError,
+  ToolCallLogEntry,
+  ToolErrorCode,
+} from "./result.js";
 export { type Bm25Options, Bm25ToolRanker } from "./search/bm25-tool-ranker.js";
 export type { ToolDoc, ToolHit, ToolRanker, ToolRankerFactory } from "./search/tool-ranker.js";
 export { SkillRegistry } from "./skills/skill-registry.js";

@@ -160,6 +160,31 @@ export const ERROR_CODES = {
   },
   FOREIGN_AWAIT: { retryable: false, meaning: "a flow waits for something that is not in its log" },
   REPLAY_DIVERGED: { retryable: true, meaning: "the flow's code does not match what its log recorded" },
+  // Agents
+  AGENT_LOOP_CONFIG_INVALID: {
+    retryable: false,
+    meaning: "an option of agentLoop$ is unknown, malformed or contradicts another; the details name it",
+  },
+  AGENT_CONTEXT_UNTRUSTED: {
+    retryable: false,
+    meaning: "an agent's context holds a tainted value; no model was asked",
+  },
+  AGENT_TURN_LIMIT: {
+    retryable: false,
+    meaning: "an agent took as many turns as maxIterations allows and gave no answer",
+  },
+  AGENT_EMPTY_ANSWER: {
+    retryable: false,
+    meaning: "a model said nothing and called nothing, again and again; the details say in which way",
+  },
+  AGENT_CORRECTION_LIMIT: {
+    retryable: false,
+    meaning: "a model got more tool calls wrong than maxCorrections allows",
+  },
+  AGENT_ANSWER_INVALID: {
+    retryable: false,
+    meaning: "what a model effect gave back is no answer of a model",
+  },
   // Values that may not be read
   SEALING_KEY_MISSING: {
     retryable: false,

@@ -32,6 +32,8 @@ export interface LlmResponse {
   readonly usage?: LlmUsage;
   /** In the order in which the provider gave them. */
   readonly reasoning?: readonly ReasoningBlock[];
+  /** The call was stopped, and this is what the model had said by then. */
+  readonly interrupted?: true;
   /** The model that answered, as the provider names it. */
   readonly model?: string;
 }

@@ -28,6 +28,12 @@ describe("error codes", () => {
   test("those of 0.1 are all there", () => {
     expect(codes.sort()).toMatchInlineSnapshot(`
       [
+        "AGENT_ANSWER_INVALID",
+        "AGENT_CONTEXT_UNTRUSTED",
+        "AGENT_CORRECTION_LIMIT",
+        "AGENT_EMPTY_ANSWER",
+        "AGENT_LOOP_CONFIG_INVALID",
+        "AGENT_TURN_LIMIT",
         "CANCELLED",
         "CHANNEL_REFUSED",
         "CONFIG_INVALID",

@@ -1,0 +1,45 @@
+// agentLoop$: an agent as a function a flow calls. Each request to a model and each call of a tool is a step of the flow, so a
+// crash costs what was under way and nothing else.
+//
+// L1  Ids follow from the log alone: `<loop>#turn:<i>` for the model, `<loop>#turn:<i>:tool:<j>` for its j-th call.
+// L2  Whatever ends a loop, its conversation answers every call exactly once, in the order of the calls.
+
+import { contained, type ExecutionContext } from "../kernel/index.js";
+import { turnLimit } from "./errors.js";
+import { type AgentLoopConfig, type AgentLoopInput, checkLoopInput, readLoopConfig } from "./loop-config.js";
+import type { AgentResult } from "./result.js";
+import { answerCalls } from "./tools/answer-calls.js";
+import { askModel } from "./turn/ask-model.js";
+import { beginRun } from "./turn/begin-run.js";
+
+/**
+ * Runs an agent until it answers.
+ *
+ * @param input without a prompt and without a history the agent is told to begin
+ * @throws AgentLoopConfigError and UntrustedContextError before any model is asked; AGENT_TURN_LIMIT, AGENT_EMPTY_ANSWER and
+ * AGENT_CORRECTION_LIMIT for an agent that comes to no answer; a TypedFailure on `agentInterrupted` when its signal stops it; what
+ * the model fails with, and what its tools fail with where that is not for the model to hear
+ */
+export function agentLoop$(
+  ctx: ExecutionContext,
+  config: AgentLoopConfig,
+  input: AgentLoopInput = {},
+): Promise<AgentResult> {
+  return contained(runAgent(ctx, config, input));
+}
+
+async function runAgent(
+  ctx: ExecutionContext,
+  config: AgentLoopConfig,
+  input: AgentLoopInput,
+): Promise<AgentResult> {
+  const settings = readLoopConfig(config);
+  checkLoopInput(input);
+  const run = beginRun(ctx, settings, input, agentLoop$);
+  while (run.iterations < settings.maxIterations) {
+    const turn = await askModel(run);
+    if (!turn.message.toolCalls) return run.result(turn.response);
+    await answerCalls(run, turn);
+  }
+  throw turnLimit(run.loopId, settings.maxIterations);
+}

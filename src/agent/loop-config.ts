@@ -1,0 +1,192 @@
+// What a loop is given: its options, checked as they come in and filled up with their defaults.
+
+import type { AgentDefinition, ToolDefinition } from "../kernel/index.js";
+import type { LlmMessage, LlmText } from "../llm/index.js";
+import { AgentLoopConfigError } from "./errors.js";
+import { type Rule, rules } from "./option-rules.js";
+
+/** A call as a policy sees it. */
+export interface ToolCallRequest {
+  readonly id: string;
+  readonly name: string;
+  /** As the model gave it: of the tool's schema, and not parsed by it. */
+  readonly input: unknown;
+}
+
+/** `turn` counts from 0. */
+export type ToolCallPolicy = (call: ToolCallRequest, turn: number) => boolean | Promise<boolean>;
+
+export interface AgentLoopConfig {
+  /** Who the agent is, and the tools it has. */
+  readonly definition: AgentDefinition;
+  /** Names the loop in the log. Default: `agent:` and the id of the definition. Several loops in one execution need one each. */
+  readonly id?: string;
+  /** The effect that is the model. */
+  readonly modelToolId?: string;
+  /** Default: the definition's. */
+  readonly systemPrompt?: string;
+  /** Turns at most; then it fails with AGENT_TURN_LIMIT. Default 25. */
+  readonly maxIterations?: number;
+  /**
+   * "feedback": a tool that fails is an error result, which the model may act on. "fail": it fails the agent. Denials, quotas,
+   * stops and cancellations fail it always. Default "feedback".
+   */
+  readonly toolErrors?: "feedback" | "fail";
+  /** Calls of one turn side by side: at most so many, or all of them. Default false. */
+  readonly parallelTools?: boolean | number;
+  /** Stops this agent, and not its execution. It then fails on the channel `agentInterrupted`. */
+  readonly signal?: AbortSignal;
+  /** For one attempt to ask the model, in milliseconds. Default: none. */
+  readonly turnTimeoutMs?: number;
+  /** For one attempt to run a tool, in milliseconds; then the model gets an error result. Default: what the tool says, or none. */
+  readonly toolTimeoutMs?: number;
+  /** True: somebody has to approve the call. Asked once for each call, ever: what it said is recorded. */
+  readonly needsApproval?: ToolCallPolicy;
+  /** @deprecated The same the other way round: false asks. Use `needsApproval`. */
+  readonly requireApproval?: ToolCallPolicy;
+  /** The gate at which approvals are waited for. Default "AgentToolApproval". */
+  readonly approvalGate?: string;
+  /** The gate at which tools of kind "human" wait for their answers. Default "AgentHumanAnswer". */
+  readonly humanGate?: string;
+  /** How often in a row a turn without text and calls is asked for again. Default 2. */
+  readonly maxEmptyAnswers?: number;
+  /** How many calls in all a model may get wrong. Default 20. */
+  readonly maxCorrections?: number;
+  /** Calls of one turn that are answered with more than a refusal. Default 128. */
+  readonly maxCallsPerTurn?: number;
+  /** What the model is shown of one result at most, in bytes of UTF-8. The log has all of it. Default 102,400. */
+  readonly maxToolResultBytes?: number;
+  /** Warns once when the conversation has more bytes and nothing compacts it. Default 262,144; false: never. */
+  readonly warnTranscriptBytes?: number | false;
+  /** Told of what is odd and works. Default: a warning of the process. */
+  readonly onWarn?: (message: string) => void;
+}
+
+export interface AgentLoopInput {
+  readonly prompt?: LlmText;
+  /** Where the prompt came from, if nobody vouches for it: the model then sees it in a fence. */
+  readonly promptOrigin?: string;
+  /** The conversation so far. It comes before the prompt. */
+  readonly history?: readonly LlmMessage[];
+  /** Facts for the model, which it gets as JSON in its system prompt. Nothing in it may be tainted. */
+  readonly context?: unknown;
+}
+
+type Defaulted =
+  | "id"
+  | "maxIterations"
+  | "toolErrors"
+  | "approvalGate"
+  | "humanGate"
+  | "maxEmptyAnswers"
+  | "maxCorrections"
+  | "maxCallsPerTurn"
+  | "maxToolResultBytes"
+  | "warnTranscriptBytes";
+
+/** A configuration that was checked. */
+export interface LoopSettings
+  extends Omit<AgentLoopConfig, Defaulted | "parallelTools" | "requireApproval">,
+    Required<Pick<AgentLoopConfig, Defaulted>> {
+  /** Calls of one turn side by side. */
+  readonly toolsAtOnce: number;
+  readonly tools: readonly ToolDefinition[];
+}
+
+const RULES: { readonly [Option in keyof Required<AgentLoopConfig>]: Rule } = {
+  definition: rules.agent,
+  id: rules.id,
+  modelToolId: rules.id,
+  systemPrompt: rules.text,
+  maxIterations: rules.count(1),
+  toolErrors: rules.oneOf("feedback", "fail"),
+  parallelTools: rules.either(rules.flag, rules.count(1)),
+  signal: rules.signal,
+  turnTimeoutMs: rules.duration,
+  toolTimeoutMs: rules.duration,
+  needsApproval: rules.callback,
+  requireApproval: rules.callback,
+  approvalGate: rules.eventName,
+  humanGate: rules.eventName,
+  maxEmptyAnswers: rules.count(0),
+  maxCorrections: rules.count(0),
+  maxCallsPerTurn: rules.count(1),
+  maxToolResultBytes: rules.count(1024),
+  warnTranscriptBytes: rules.either(rules.never, rules.count(1)),
+  onWarn: rules.callback,
+};
+
+const INPUT_RULES: { readonly [Field in keyof Required<AgentLoopInput>]: Rule } = {
+  prompt: rules.llmText,
+  promptOrigin: rules.text,
+  history: rules.list,
+  context: rules.anything,
+};
+
+/** @throws AgentLoopConfigError, naming the option */
+export function readLoopConfig(config: AgentLoopConfig): LoopSettings {
+  check("the configuration", config, RULES, "");
+  const { definition, parallelTools = false, requireApproval, needsApproval } = config;
+  if (definition === undefined)
+    throw new AgentLoopConfigError("definition", "is missing: hand over an agent$");
+  if (config.modelToolId === undefined)
+    throw new AgentLoopConfigError("modelToolId", "is missing: without it there is no model to ask");
+  if (requireApproval && needsApproval)
+    throw new AgentLoopConfigError(
+      "requireApproval",
+      "is an earlier name of needsApproval: give one of them",
+    );
+  if (config.approvalGate !== undefined && config.approvalGate === config.humanGate)
+    throw new AgentLoopConfigError("humanGate", "must have another name than approvalGate");
+  return {
+    ...DEFAULTS,
+    ...present(config),
+    id: config.id ?? `agent:${definition.id}`,
+    ...(requireApproval && { needsApproval: turnedRound(requireApproval) }),
+    toolsAtOnce: parallelTools === true ? Number.POSITIVE_INFINITY : Number(parallelTools) || 1,
+    tools: definition.tools,
+  };
+}
+
+const DEFAULTS = {
+  maxIterations: 25,
+  toolErrors: "feedback",
+  approvalGate: "AgentToolApproval",
+  humanGate: "AgentHumanAnswer",
+  maxEmptyAnswers: 2,
+  maxCorrections: 20,
+  maxCallsPerTurn: 128,
+  maxToolResultBytes: 100 * 1024,
+  warnTranscriptBytes: 256 * 1024,
+} as const;
+
+/** @throws AgentLoopConfigError, naming the field */
+export function checkLoopInput(input: AgentLoopInput): void {
+  check("the input", input, INPUT_RULES, "input.");
+  if (input.promptOrigin !== undefined && input.prompt === undefined)
+    throw new AgentLoopConfigError("input.promptOrigin", "says where a prompt came from, and there is none");
+}
+
+function check(what: string, options: unknown, table: Readonly<Record<string, Rule>>, prefix: string): void {
+  if (typeof options !== "object" || options === null || Array.isArray(options))
+    throw new AgentLoopConfigError(what, "must be an object");
+  for (const [option, value] of Object.entries(options)) {
+    const rule = Object.hasOwn(table, option) ? table[option] : undefined;
+    if (!rule) throw new AgentLoopConfigError(prefix + option, "is no option there is");
+    const complaint = value === undefined ? undefined : rule(value);
+    if (complaint !== undefined) throw new AgentLoopConfigError(prefix + option, complaint);
+  }
+}
+
+/** Without options that are there and undefined: they would hide a default. */
+function present(config: AgentLoopConfig): AgentLoopConfig {
+  const { requireApproval: _, parallelTools: __, ...rest } = config;
+  for (const [option, value] of Object.entries(rest)) {
+    if (value === undefined) delete rest[option as keyof typeof rest];
+  }
+  return rest;
+}
+
+function turnedRound(requireApproval: ToolCallPolicy): ToolCallPolicy {
+  return async (call, turn) => !(await requireApproval(call, turn));
+}

@@ -1,0 +1,73 @@
+// Rules for the options of a loop. A rule says what is wrong with a value, in words that follow on the option's name.
+
+import { checkEventName, checkId, type HeddleError, isTainted } from "../kernel/index.js";
+
+/** Undefined: nothing is. */
+export type Rule = (value: unknown) => string | undefined;
+
+const count =
+  (least: number): Rule =>
+  (value) =>
+    Number.isSafeInteger(value) && (value as number) >= least
+      ? undefined
+      : `must be a whole number of at least ${least}, not ${shown(value)}`;
+
+const duration: Rule = (value) =>
+  typeof value === "number" && value > 0 && Number.isFinite(value)
+    ? undefined
+    : `must be a positive number of milliseconds, not ${shown(value)}`;
+
+const text: Rule = (value) =>
+  typeof value === "string" && value !== "" ? undefined : `must be a text, and not empty`;
+
+const plain = {
+  anything: () => undefined,
+  flag: (value) => (typeof value === "boolean" ? undefined : `must be true or false, not ${shown(value)}`),
+  never: (value) => (value === false ? undefined : `must be false, not ${shown(value)}`),
+  callback: (value) => (typeof value === "function" ? undefined : "must be a function"),
+  list: (value) => (Array.isArray(value) ? undefined : "must be a list"),
+  llmText: (value) => (typeof value === "string" || isTainted(value) ? undefined : "must be a text"),
+  signal: (value) => (value instanceof AbortSignal ? undefined : "must be an AbortSignal"),
+  agent: (value) => (isAgent(value) ? undefined : "must be an agent, as agent$ gives it"),
+  id: (value) => complaintOf(() => checkId("it", value)),
+  eventName: (value) => complaintOf(() => checkEventName("it", value)),
+} satisfies Record<string, Rule>;
+
+export const rules = {
+  ...plain,
+  text,
+  count,
+  duration,
+  oneOf:
+    (...names: readonly string[]): Rule =>
+    (value) =>
+      names.includes(value as string)
+        ? undefined
+        : `must be ${names.map((name) => JSON.stringify(name)).join(" or ")}, not ${shown(value)}`,
+  either:
+    (...some: readonly Rule[]): Rule =>
+    (value) => {
+      const complaints = some.map((rule) => rule(value));
+      return complaints.includes(undefined) ? undefined : complaints.join(", or ");
+    },
+};
+
+function isAgent(value: unknown): boolean {
+  const { id, tools } = (value ?? {}) as { readonly id?: unknown; readonly tools?: unknown };
+  return typeof id === "string" && Array.isArray(tools);
+}
+
+/** What a check of the kernel has to say. */
+function complaintOf(check: () => void): string | undefined {
+  try {
+    check();
+    return undefined;
+  } catch (error) {
+    return `is no name: ${(error as HeddleError).message.replace(/\.$/, "")}`;
+  }
+}
+
+function shown(value: unknown): string {
+  if (typeof value === "number" || typeof value === "boolean") return String(value);
+  return typeof value === "string" ? JSON.stringify(value) : typeof value;
+}

@@ -1,0 +1,57 @@
+// Calls: what a model asked for, held against the tools there are. Nothing a model writes is believed.
+
+import { describeIssues, issuesOf, parseSync, type ToolDefinition } from "../../kernel/index.js";
+import type { LlmToolCall } from "../../llm/index.js";
+import type { ToolCallRequest } from "../loop-config.js";
+import type { ToolCallError } from "../result.js";
+
+/** A call that can be made. */
+export interface RunnableCall extends ToolCallRequest {
+  readonly kind: "runnable";
+  readonly stepId: string;
+  readonly tool: ToolDefinition;
+}
+
+/** A call that the model got wrong. */
+export interface WrongCall extends ToolCallRequest {
+  readonly kind: "wrong";
+  readonly stepId: string;
+  readonly error: ToolCallError;
+}
+
+export type Call = RunnableCall | WrongCall;
+
+interface Menu {
+  find(name: string): ToolDefinition | undefined;
+}
+
+/** @param turnId of the turn in which they were made */
+export function readCalls(
+  calls: readonly LlmToolCall[],
+  turnId: string,
+  menu: Menu,
+  callsMax: number,
+): readonly Call[] {
+  return calls.map((call, index): Call => {
+    const { id, name, input, malformed } = call;
+    const stepId = `${turnId}:tool:${index}`;
+    const wrong = (code: ToolCallError["code"], message: string): WrongCall => ({
+      kind: "wrong",
+      id,
+      name,
+      input: malformed ?? input,
+      stepId,
+      error: { code, message },
+    });
+    if (index >= callsMax)
+      return wrong("tooManyCalls", `Only ${callsMax} calls are answered in one turn. Ask again in the next.`);
+    const tool = menu.find(name);
+    if (!tool) return wrong("unknownTool", `There is no tool of the name ${JSON.stringify(name)}.`);
+    if (malformed !== undefined)
+      return wrong("malformedInput", "The arguments are no valid JSON. Make the call again.");
+    const parsed = parseSync(tool.inputSchema, input, "input of tool", tool.id);
+    if (!parsed.success)
+      return wrong("invalidInput", `The arguments do not fit: ${describeIssues(issuesOf(parsed.error))}.`);
+    return { kind: "runnable", id, name, input, stepId, tool };
+  });
+}

@@ -1,0 +1,56 @@
+// What came of a call: what the model is shown, and what the log of calls keeps.
+
+import type { LlmText, ToolMessage } from "../../llm/index.js";
+import type { ToolCallError, ToolCallLogEntry } from "../result.js";
+import type { Call } from "./call.js";
+import { errorContent, resultContent } from "./result-content.js";
+
+export type ToolAnswer =
+  | {
+      readonly kind: "result";
+      readonly content: LlmText;
+      readonly result: unknown;
+      /** Whether the log holds it as the outcome of the call's step. */
+      readonly isOutcome: boolean;
+    }
+  | {
+      readonly kind: "error";
+      readonly content: LlmText;
+      readonly error: ToolCallError;
+      /** False: the tool was not asked. */
+      readonly ran: boolean;
+    };
+
+export function resulted(call: Call, result: unknown, bytesMax: number, isOutcome: boolean): ToolAnswer {
+  return { kind: "result", content: resultContent(call.name, result, bytesMax), result, isOutcome };
+}
+
+export function failed(
+  call: Call,
+  error: ToolCallError,
+  ran: boolean,
+  details?: Parameters<typeof errorContent>[2],
+): ToolAnswer {
+  return { kind: "error", content: errorContent(call.name, error, details), error, ran };
+}
+
+export function notRun(call: Call): ToolAnswer {
+  return failed(call, { code: "notRun", message: "The agent was stopped before this call was made." }, false);
+}
+
+export function toolMessage({ id, name }: Call, answer: ToolAnswer): ToolMessage {
+  const { content } = answer;
+  const message = { role: "tool", toolCallId: id, toolName: name, content } as const;
+  return answer.kind === "error" ? { ...message, isError: true } : message;
+}
+
+export function logEntry(
+  { id, name, input, stepId }: Call,
+  turn: number,
+  answer: ToolAnswer,
+): ToolCallLogEntry {
+  const facts = { id, name, turn, stepId, input };
+  return answer.kind === "error"
+    ? { ...facts, ran: answer.ran, error: answer.error }
+    : { ...facts, ran: true, result: answer.result };
+}

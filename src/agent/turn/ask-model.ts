@@ -1,0 +1,77 @@
+// Asking the model: one turn's request, its answer, and what becomes of an answer that says nothing.
+
+import { z } from "zod";
+import { type ExecutableTask, TypedFailure } from "../../kernel/index.js";
+import type { AssistantMessage, LlmRequest, LlmResponse } from "../../llm/index.js";
+import { AGENT_INTERRUPTED, emptyAnswer } from "../errors.js";
+import { assistantMessage, emptinessOf, readAnswer } from "./answer.js";
+import type { AgentRun } from "./run.js";
+
+export interface Turn {
+  readonly response: LlmResponse;
+  /** As the conversation has it. */
+  readonly message: AssistantMessage;
+}
+
+/** A model that is stopped may say so on this channel, with the text it had. */
+const CHANNELS = { [AGENT_INTERRUPTED]: z.looseObject({ content: z.string() }) };
+
+/**
+ * Begins a turn, and adds its answer to the conversation.
+ *
+ * @throws agentInterrupted when the agent was stopped meanwhile; AGENT_EMPTY_ANSWER; whatever the model fails with
+ */
+export async function askModel(run: AgentRun): Promise<Turn> {
+  run.iterations++;
+  let stepId = run.turnId;
+  for (let asked = 1; ; asked++) {
+    const response = await answerAt(run, stepId);
+    run.count(response.usage);
+    const emptiness = emptinessOf(response);
+    if (emptiness === undefined) {
+      const message = run.identified(assistantMessage(response));
+      run.conversation.add(message);
+      return { response, message };
+    }
+    if (asked > run.settings.maxEmptyAnswers) throw emptyAnswer(run.loopId, run.turn, asked, emptiness);
+    stepId = `${run.turnId}:again:${asked}`;
+  }
+}
+
+async function answerAt(run: AgentRun, stepId: string): Promise<LlmResponse> {
+  let given: unknown;
+  try {
+    const request = run.conversation.request(run.system, run.menu.specs);
+    given = await run.ctx.execute(taskOf(run, stepId), request);
+  } catch (error) {
+    throw isStop(error) ? run.interrupted(saidBefore(error)) : error;
+  }
+  const response = readAnswer(stepId, given);
+  if (response.interrupted) throw run.interrupted(response.content);
+  return response;
+}
+
+function taskOf({ settings }: AgentRun, stepId: string): ExecutableTask<LlmRequest, unknown> {
+  const { modelToolId, turnTimeoutMs, signal } = settings;
+  return {
+    id: stepId,
+    kind: "llm",
+    errors: CHANNELS,
+    ...(modelToolId !== undefined && { toolId: modelToolId }),
+    ...(turnTimeoutMs !== undefined && { timeoutMs: turnTimeoutMs }),
+    ...(signal && { signal }),
+  };
+}
+
+/** Whether a call ended because the agent was told to stop. */
+export function isStop(error: unknown): boolean {
+  if (error instanceof TypedFailure) return error.channel === AGENT_INTERRUPTED;
+  return (error as { readonly code?: unknown } | undefined)?.code === "STEP_STOPPED";
+}
+
+/** The text a call had given when it was stopped. */
+export function saidBefore(error: unknown): string {
+  if (!(error instanceof TypedFailure)) return "";
+  const { content } = error.payload as { readonly content?: unknown };
+  return typeof content === "string" ? content : "";
+}

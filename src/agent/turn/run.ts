@@ -1,0 +1,107 @@
+// AgentRun: what one loop carries from turn to turn. All of it follows from the log: a replay builds it again.
+
+import type { ExecutionContext, TypedFailure } from "../../kernel/index.js";
+import type { AssistantMessage, LlmResponse, LlmUsage } from "../../llm/index.js";
+import { agentInterrupted } from "../errors.js";
+import type { AgentLoopConfig, AgentLoopInput, LoopSettings } from "../loop-config.js";
+import type { AgentResult } from "../result.js";
+import { CallLog } from "../tools/call-log.js";
+import { withOwnIds } from "./answer.js";
+import { Conversation } from "./conversation.js";
+import { Menu } from "./menu.js";
+
+/** The loop itself, as tools that are agents need it. */
+export type RunAgent = (
+  ctx: ExecutionContext,
+  config: AgentLoopConfig,
+  input: AgentLoopInput,
+) => Promise<AgentResult>;
+
+/** What stands for the text of a turn that was stopped before there was any. */
+const NOTHING_SAID = "(Interrupted before anything was said.)";
+
+export class AgentRun {
+  readonly ctx: ExecutionContext;
+  readonly settings: LoopSettings;
+  readonly system: string | undefined;
+  readonly conversation = new Conversation();
+  readonly menu: Menu;
+  readonly calls = new CallLog();
+  readonly runAgent: RunAgent;
+  /** Turns begun. */
+  iterations = 0;
+  /** Calls the model got wrong. */
+  corrections = 0;
+  #usage: LlmUsage | undefined;
+  readonly #callIds = new Set<string>();
+
+  constructor(ctx: ExecutionContext, settings: LoopSettings, system: string | undefined, runAgent: RunAgent) {
+    this.ctx = ctx;
+    this.settings = settings;
+    this.system = system;
+    this.menu = new Menu(settings.tools);
+    this.runAgent = runAgent;
+  }
+
+  get loopId(): string {
+    return this.settings.id;
+  }
+
+  /** Of the turn that is under way. */
+  get turn(): number {
+    return this.iterations - 1;
+  }
+
+  get turnId(): string {
+    return `${this.loopId}#turn:${this.turn}`;
+  }
+
+  /** Takes note of the ids of calls that were made before. */
+  reserveIds(message: AssistantMessage): void {
+    for (const { id } of message.toolCalls ?? []) this.#callIds.add(id);
+  }
+
+  identified(message: AssistantMessage): AssistantMessage {
+    return message.toolCalls ? withOwnIds(message, this.turn, this.#callIds) : message;
+  }
+
+  count(usage: LlmUsage | undefined): void {
+    if (usage) this.#usage = this.#usage ? sum(this.#usage, usage) : usage;
+  }
+
+  result({ content, stopReason }: LlmResponse): AgentResult {
+    return {
+      content,
+      iterations: this.iterations,
+      toolCallLog: this.calls.entries,
+      ...(this.#usage && { usage: this.#usage }),
+      stopReason,
+    };
+  }
+
+  /**
+   * The end of an agent that was stopped. Its conversation ends in a message of its own, so that whoever goes on may speak next.
+   *
+   * @param content what it said in the turn that was stopped
+   */
+  interrupted(content: string): TypedFailure {
+    this.conversation.add({ role: "assistant", content: content || NOTHING_SAID, interrupted: true });
+    const { iterations } = this;
+    return agentInterrupted({ content, iterations, toolCallLog: this.calls.entries });
+  }
+}
+
+function sum(a: LlmUsage, b: LlmUsage): LlmUsage {
+  const cachedTokens = addedUp(a.cachedTokens, b.cachedTokens);
+  const costUsd = addedUp(a.costUsd, b.costUsd);
+  return {
+    inputTokens: a.inputTokens + b.inputTokens,
+    outputTokens: a.outputTokens + b.outputTokens,
+    ...(cachedTokens !== undefined && { cachedTokens }),
+    ...(costUsd !== undefined && { costUsd }),
+  };
+}
+
+function addedUp(a: number | undefined, b: number | undefined): number | undefined {
+  return a === undefined ? b : a + (b ?? 0);
+}
