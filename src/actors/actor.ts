@@ -17,6 +17,7 @@ import {
   type Outcome,
   type Principal,
   type Spender,
+  stopError,
   tenantOf,
   type Used,
 } from "../effects/index.js";
@@ -62,6 +63,7 @@ import { notInDoubt, outcomeOfVerdict } from "./in-doubt.js";
 import { type AttemptSink, InFlight } from "./in-flight.js";
 import { type Message, type Reply, type ResumeRequest, rejectMessage, type Verdict } from "./messages.js";
 import { retryDelay } from "./retry.js";
+import { Stops } from "./stops.js";
 import { DEADLINE_TIMER, GATE_TIMER, RETRY_TIMER, STEP_DEADLINE_TIMER } from "./timer-names.js";
 import { type Standing, setAsideError, standingOf } from "./watchers.js";
 
@@ -119,6 +121,8 @@ export class Actor implements FlowRunHost, AttemptSink {
   /** Messages to handle, the next one first. */
   #mailbox: Message[] | undefined;
   #inFlight: LeanMap<InFlight> | undefined;
+  /** Of open steps whose tasks have signals. */
+  #stops: Stops | undefined;
   /** How it stands, durable or not. */
   status: FiledStatus;
   aside: SetAside | undefined;
@@ -276,6 +280,7 @@ export class Actor implements FlowRunHost, AttemptSink {
 
   /** Aborts every attempt under way: this process goes no further with it, and what they come to is lost. */
   abortAttempts(reason: unknown): void {
+    this.#stops?.clear();
     for (const attempt of this.#inFlight?.values() ?? NONE) attempt.abort(reason);
     this.#inFlight = undefined;
   }
@@ -300,6 +305,7 @@ export class Actor implements FlowRunHost, AttemptSink {
   dropRun(): void {
     this.#run?.abandon();
     this.#run = undefined;
+    this.#stops?.clear();
     this.recent = undefined;
   }
 
@@ -443,6 +449,8 @@ export class Actor implements FlowRunHost, AttemptSink {
       case "decided":
         if (!this.#run?.awaitsDecision(message.event.decisionId, message.decision)) return false;
         return this.#deliver(message.event, now);
+      case "stopped":
+        return this.#onStopped(message.stepId, now);
       case "timerDue":
         return this.#onTimer(message.wakeAt, message.timerId, now);
       case "resume":
@@ -553,6 +561,16 @@ export class Actor implements FlowRunHost, AttemptSink {
       now,
       { type: "EXECUTION_RESUMED", gateId, reason: sleeping ? "timer" : "timeout", requestId: undefined },
     );
+  }
+
+  /** What runs is told by its executor, and says itself what it came to. */
+  #onStopped(stepId: string, now: number): boolean {
+    const step = this.#run?.steps.open(stepId);
+    if (!step || step.inDoubt || this.#inFlight?.get(stepId)?.isDispatched) return false;
+    const failure = stopError(step);
+    this.#callOff(step, failure, now);
+    const error = this.#secrecy.failure(failure);
+    return this.#deliver({ type: "STEP_FAILED", stepId, error, channel: undefined, payload: undefined }, now);
   }
 
   /** No attempt is made any more. Where one may have done its work and may not be repeated, only somebody else can say. */
@@ -723,6 +741,7 @@ export class Actor implements FlowRunHost, AttemptSink {
     for (const step of run.steps.allOpen()) {
       const { stepId, retryAt } = step;
       if (this.#inFlight?.has(stepId) || step.inDoubt) continue;
+      this.#watchStop(step);
       if (this.#isWaiting(step, now)) {
         if (retryAt !== undefined && retryAt > now) this.#arm(retryAt, RETRY_TIMER + stepId);
         continue;
@@ -777,6 +796,7 @@ export class Actor implements FlowRunHost, AttemptSink {
 
   /** Gives a step up: no timer of it is left, and its attempt counts no more. */
   #callOff({ stepId, retryAt, deadlineAt }: OpenStep, reason: HeddleError, now: number): void {
+    this.#stops?.unwatch(stepId);
     if (retryAt !== undefined) this.#disarm(retryAt, RETRY_TIMER + stepId);
     if (deadlineAt !== undefined) this.#disarm(deadlineAt, STEP_DEADLINE_TIMER + stepId);
     const attempt = this.#inFlight?.get(stepId);
@@ -791,8 +811,15 @@ export class Actor implements FlowRunHost, AttemptSink {
     const account = this.spender && new CallAccount(this.spender);
     const attempt = new InFlight(this.id, this.flowId, step, this, account);
     (this.#inFlight ??= new LeanMap()).set(step.stepId, attempt);
+    this.#watchStop(step);
     const draft = this.#change();
     draft.dispatches = appended(draft.dispatches, attempt);
+  }
+
+  #watchStop(step: OpenStep): void {
+    if (!step.task.signal) return;
+    this.#stops ??= new Stops();
+    this.#stops.watch(step, () => this.post({ kind: "stopped", stepId: step.stepId }));
   }
 
   /** What its run keeps to itself. */
@@ -863,6 +890,7 @@ export class Actor implements FlowRunHost, AttemptSink {
     outcome: EventOf<"STEP_COMPLETED" | "STEP_FAILED">,
     now: number,
   ): boolean {
+    this.#stops?.unwatch(stepId);
     if (deadlineAt !== undefined) this.#disarm(deadlineAt, STEP_DEADLINE_TIMER + stepId);
     return this.#deliver(outcome, now);
   }

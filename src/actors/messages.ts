@@ -26,6 +26,8 @@ export type Message =
       readonly decision: WantedDecision;
       readonly event: EventOf<"DECISION_RECORDED" | "DECISION_FAILED">;
     }
+  /** The signal of its task was aborted. */
+  | { readonly kind: "stopped"; readonly stepId: string }
   | { readonly kind: "timerDue"; readonly wakeAt: number; readonly timerId: string }
   | { readonly kind: "resume"; readonly request: ResumeRequest; readonly reply: Reply<void> }
   | {

@@ -102,6 +102,8 @@ export interface RemoteTerms {
   readonly release?: () => void;
   /** Counted from when it begins to run there. */
   readonly timeoutMs: number | undefined;
+  /** Aborts the signal of its context too; then its outcome is awaited all the same. */
+  readonly stop?: AbortSignal;
   /** What may be seen of a failure that others are told of as well: that of the thread the effect runs in. */
   readonly conceal?: (failure: unknown) => unknown;
   /** Whether it may be begun again after it was begun and its outcome lost. */

@@ -68,4 +68,5 @@ export { RetryLater } from "./retry-later.js";
 export { type RingParts, ring } from "./ring.js";
 export { cleanse } from "./secrets/cleanse.js";
 export { Redactor, type SecretResolver } from "./secrets/redactor.js";
+export { stopError } from "./step-stop.js";
 export type { TransientOptions } from "./transient-context.js";

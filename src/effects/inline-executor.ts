@@ -11,6 +11,8 @@
 //     it gets anywhere else.
 // X6  An attempt that may not be repeated and ran out of time is in doubt: nobody knows whether it did its work. Unless its effect
 //     had not begun.
+// X7  A task's own signal ends its step and nothing else. What the effect makes of it is its outcome, as long as it does not take
+//     too long.
 
 import {
   type Clock,
@@ -50,6 +52,7 @@ import { meteredByResult } from "./quota/model-usage.js";
 import { exceededBy, QuotaRefused, quotaError } from "./quota/refusal.js";
 import { retryHintOf } from "./retry-hint.js";
 import { RetryLater } from "./retry-later.js";
+import { StepStop, stopError } from "./step-stop.js";
 import { TimeLimit } from "./time-limit.js";
 
 /** What a typed failure may carry: facts to branch on, not data. */
@@ -69,8 +72,12 @@ export class InlineExecutor implements EffectExecutor {
   }
 
   dispatch(invocation: Invocation, settle: (outcome: Outcome) => void): void {
-    const { timeoutMs } = invocation.task;
-    const ending = new Ending(invocation, settle);
+    const { timeoutMs, signal: stop } = invocation.task;
+    if (stop?.aborted) return settle(this.#stopped(invocation)); // X7
+    const ending = new Ending(
+      invocation,
+      stop ? (outcome) => settle(this.#told(invocation, outcome)) : settle,
+    );
     const release = this.elsewhere(invocation)?.reserve();
     if (release) {
       ending.release = release;
@@ -78,9 +85,9 @@ export class InlineExecutor implements EffectExecutor {
       if (this.#effects.hasRing) invocation.signal.addEventListener("abort", release, { once: true });
     }
     // Around a remote effect the ring alone is timed here. (X2)
-    const isTimed = release === undefined || this.#effects.hasRing;
-    if (timeoutMs !== undefined && isTimed) this.#dispatchTimed(invocation, timeoutMs, ending);
-    else this.#attempt(invocation, invocation, ending);
+    const isTimed = timeoutMs !== undefined && (release === undefined || this.#effects.hasRing);
+    const context = isTimed || stop ? this.#interruptible(invocation, ending, isTimed) : invocation;
+    this.#attempt(invocation, context, ending);
   }
 
   mayRepeat({ id, toolId = id, handler, idempotent }: ExecutableTask): boolean {
@@ -93,9 +100,30 @@ export class InlineExecutor implements EffectExecutor {
     return isRemote(effect) ? effect : undefined;
   }
 
-  #dispatchTimed(invocation: Invocation, timeoutMs: number, ending: Ending): void {
+  /** The same attempt, with a signal that its time limit and its task's own signal abort as well. */
+  #interruptible(invocation: Invocation, ending: Ending, isTimed: boolean): EffectContext {
+    const { timeoutMs, signal: stop } = invocation.task;
     const controller = new AbortController();
-    const limit = new TimeLimit(this.#clock, timeoutMs, () => {
+    if (isTimed && timeoutMs !== undefined)
+      ending.limit = this.#limitOf(invocation, timeoutMs, controller, ending);
+    if (stop)
+      ending.stop = new StepStop(stop, this.#clock, controller, () =>
+        ending.settle(this.#overdue(invocation, stopError(invocation), false)),
+      );
+    // An attempt that was called off needs neither, and a timer must not keep a closed host alive.
+    invocation.signal.addEventListener("abort", () => ending.unwatch(), { once: true });
+    const signal = AbortSignal.any([invocation.signal, controller.signal]);
+    ending.limit?.run();
+    return new ChangedContext(invocation, { signal });
+  }
+
+  #limitOf(
+    invocation: Invocation,
+    timeoutMs: number,
+    controller: AbortController,
+    ending: Ending,
+  ): TimeLimit {
+    return new TimeLimit(this.#clock, timeoutMs, () => {
       const error = new HeddleError(
         "EFFECT_TIMED_OUT",
         `Step ${invocation.stepId} ran longer than ${timeoutMs} ms (attempt ${invocation.attempt}).`,
@@ -104,14 +132,8 @@ export class InlineExecutor implements EffectExecutor {
         },
       );
       controller.abort(error);
-      ending.settle(this.#timedOut(invocation, error));
+      ending.settle(this.#overdue(invocation, error, true));
     });
-    ending.limit = limit;
-    // An attempt that was called off needs no deadline, and its timer must not keep a closed host alive.
-    invocation.signal.addEventListener("abort", () => limit.end(), { once: true });
-    const signal = AbortSignal.any([invocation.signal, controller.signal]);
-    limit.run();
-    this.#attempt(invocation, new ChangedContext(invocation, { signal }), ending);
   }
 
   #attempt(invocation: Invocation, context: EffectContext, ending: Ending): void {
@@ -132,9 +154,11 @@ export class InlineExecutor implements EffectExecutor {
   }
 
   #call(invocation: Invocation, context: EffectContext, ending: Ending, secrecy: Secrecy): unknown {
-    const { handler } = invocation.task;
-    const input = secrecy.reveal(invocation.input);
-    const isMarked = hasMarks(invocation.task.outputSchema);
+    const { task } = invocation;
+    const { handler } = task;
+    const recorded = secrecy.reveal(invocation.input);
+    const input = task.expand ? task.expand(recorded) : recorded;
+    const isMarked = hasMarks(task.outputSchema);
     const discreet = isMarked || secrecy.hasSecrets ? this.#discreet(context, secrecy, isMarked) : context;
     const effect = handler ? undefined : this.#effectOf(invocation);
     for (const channel in effect?.errors) secrecy.check(effect.errors[channel]);
@@ -142,6 +166,7 @@ export class InlineExecutor implements EffectExecutor {
     const innermost = (value: unknown, ctx: EffectContext): unknown => {
       if (ending.isOver) throw calledLate(ctx); // X3
       if (invocation.isAborted) throw invocation.signal.reason;
+      if (task.signal?.aborted) throw task.signal.reason; // X7
       invocation.isHeld = false;
       if (!effect) return handler?.(value, ctx);
       const result = isRemote(effect)
@@ -182,6 +207,7 @@ export class InlineExecutor implements EffectExecutor {
           failure ? { kind: "failed", error: secrecy.failure(failure.error) } : { kind: "completed" },
         );
       },
+      ...(task.signal && { stop: task.signal }),
       ...(release && { release }),
       ...(secrecy.hasSecrets && { conceal: (failure) => fromWire(secrecy.failure(failure)) }),
     };
@@ -227,10 +253,22 @@ export class InlineExecutor implements EffectExecutor {
     return { kind: "failed", error: secrecy.failure(error), retryable, retryAfterMs, exceeded };
   }
 
-  #timedOut({ task, isHeld }: Invocation, error: HeddleError): Outcome {
-    return this.mayRepeat(task) || isHeld
-      ? { kind: "failed", error: failureToWire(error), retryable: true }
-      : { kind: "inDoubt", error: failureToWire(error) };
+  /** Of an attempt that goes on when nobody waits for it any longer. (X6) */
+  #overdue(invocation: Invocation, failure: HeddleError, retryable: boolean): Outcome {
+    const { executionId, task, isHeld } = invocation;
+    const error = secrecyOf(this.#vault, executionId).failure(failure);
+    return this.mayRepeat(task) || isHeld ? { kind: "failed", error, retryable } : { kind: "inDoubt", error };
+  }
+
+  #stopped(invocation: Invocation): Outcome {
+    const error = secrecyOf(this.#vault, invocation.executionId).failure(stopError(invocation));
+    return { kind: "failed", error, retryable: false };
+  }
+
+  /** It ended as its signal told it to. If that was its task's, the execution goes on, and has to hear of it. (X7) */
+  #told(invocation: Invocation, outcome: Outcome): Outcome {
+    const isStopped = outcome.kind === "aborted" && !invocation.isAborted;
+    return isStopped ? this.#stopped(invocation) : outcome;
   }
 
   /** A failure on a declared channel with a valid payload is recorded as such; any other degrades to a plain one. */
@@ -290,6 +328,8 @@ class Ending {
   release: (() => void) | undefined;
   /** Absent where nothing is timed here. */
   limit: TimeLimit | undefined;
+  /** Absent where its task has no signal. */
+  stop: StepStop | undefined;
   readonly #invocation: Invocation;
   readonly #settle: (outcome: Outcome) => void;
 
@@ -311,8 +351,14 @@ class Ending {
       return;
     }
     this.isOver = true;
-    this.limit?.end();
+    this.unwatch();
     this.release?.();
     this.#settle(outcome);
+  }
+
+  /** Nothing waits for it to take too long. */
+  unwatch(): void {
+    this.limit?.end();
+    this.stop?.end();
   }
 }

@@ -97,6 +97,10 @@ export const ERROR_CODES = {
     retryable: false,
     meaning: "a step with all its attempts took longer than its deadlineMs",
   },
+  STEP_STOPPED: {
+    retryable: false,
+    meaning: "the signal its task was given was aborted; what the effect did until then is done",
+  },
   STEP_NOT_IN_DOUBT: { retryable: false, meaning: "a verdict for a step that waits for none" },
   EFFECT_WORKER_LOST: {
     retryable: true,

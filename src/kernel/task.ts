@@ -72,6 +72,9 @@ export type FailureChannels = Readonly<Record<string, z.ZodType>>;
 /** "journaled": only in an execution. "ambient": only outside, by `invokeTransient`, which leaves no trace in any log. */
 export type ToolMode = "journaled" | "ambient";
 
+/** Written as a method's type, as `Handler` is and for the same reason. */
+type Expansion<TIn> = { method(recorded: TIn): unknown }["method"];
+
 /** Anything `ctx.execute` can run. Without a handler it names, by `toolId` or else by `id`, a registered effect. */
 export interface ExecutableTask<TIn = unknown, TOut = unknown> {
   readonly id: string;
@@ -97,6 +100,20 @@ export interface ExecutableTask<TIn = unknown, TOut = unknown> {
   readonly idempotent?: boolean;
   /** On which side of the log the task belongs. An ambient one is refused here. Undeclared: both. */
   readonly mode?: ToolMode;
+  /**
+   * Where the recorded input names more than it holds: makes of it what the effect, and the ring around it, are given. Called
+   * in the flow's thread for each attempt, never for a step that is settled in the log; what it throws fails the attempt. It has
+   * to make the same of the same input, after a restart too. The schema is about the recorded input.
+   */
+  readonly expand?: Expansion<TIn>;
+  /**
+   * Aborted: this step alone is stopped. Before its attempt has begun, it fails with STEP_STOPPED. While it runs, the signal the
+   * effect has is aborted, and what the effect comes to then is the outcome: a result, a failure on a channel, or STEP_STOPPED
+   * where it throws the signal's reason. It has 5 seconds for that; after them the step fails with STEP_STOPPED, and waits for a
+   * verdict instead where it may not be repeated. No further attempt is made. It is not recorded: a restarted program hands
+   * over a new one.
+   */
+  readonly signal?: AbortSignal;
 }
 
 export interface StepDefinition<TIn = unknown, TOut = unknown> extends ExecutableTask<TIn, TOut> {
@@ -119,7 +136,7 @@ export function step$<TIn, TOut>(options: StepOptions<TIn, TOut>): StepDefinitio
 
 /** Refuses what makes no sense in a task of any kind. */
 export function checkTask(owner: string, task: ExecutableTask): void {
-  const { inputSchema, outputSchema, handler, retry, timeoutMs, deadlineMs } = task;
+  const { inputSchema, outputSchema, handler, retry, timeoutMs, deadlineMs, expand, signal } = task;
   checkSchema(owner, "inputSchema", inputSchema);
   checkSchema(owner, "outputSchema", outputSchema);
   checkRetry(owner, retry);
@@ -127,6 +144,10 @@ export function checkTask(owner: string, task: ExecutableTask): void {
   checkDuration("CONFIG_INVALID", `${owner}: deadlineMs`, deadlineMs);
   if (handler !== undefined && typeof handler !== "function")
     throw new HeddleError("CONFIG_INVALID", `${owner}: handler must be a function, as handler$ gives it.`);
+  if (expand !== undefined && typeof expand !== "function")
+    throw new HeddleError("CONFIG_INVALID", `${owner}: expand must be a function of the recorded input.`);
+  if (signal !== undefined && !(signal instanceof AbortSignal))
+    throw new HeddleError("CONFIG_INVALID", `${owner}: signal must be an AbortSignal.`);
   checkTerms(owner, task);
 }
 

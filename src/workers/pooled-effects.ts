@@ -154,7 +154,7 @@ class PooledEffect implements RemoteEffect {
 
   async #call(input: unknown, ctx: EffectContext, terms: RemoteTerms, lostThreads: number): Promise<unknown> {
     const { pool } = this.#home;
-    const { timeoutMs, mayRepeat, release, conceal, late } = terms;
+    const { timeoutMs, mayRepeat, release, conceal, late, stop } = terms;
     release?.();
     while (!pool.hasRoom) {
       await new Promise<void>((resolve) => this.whenRoom(resolve)); // F3
@@ -172,6 +172,7 @@ class PooledEffect implements RemoteEffect {
       idempotencyKey: ctx.idempotencyKey,
       principal: ctx.principal,
       signal: ctx.signal,
+      stop,
       emit: ctx.emit,
       meter: ctx.meter,
       timeoutMs,

@@ -95,6 +95,7 @@ describe("error codes", () => {
         "STEP_FAILED",
         "STEP_ID_REUSED",
         "STEP_NOT_IN_DOUBT",
+        "STEP_STOPPED",
         "STORAGE_FAILED",
         "TYPED_FAILURE",
         "VALUE_NOT_RECORDABLE",

@@ -359,7 +359,10 @@ export class World {
     id: string,
     run: (input: TIn, ctx: StepHandlerContext) => TOut | Promise<TOut>,
     options: Partial<
-      Pick<ExecutableTask, "retry" | "timeoutMs" | "deadlineMs" | "errors" | "idempotent">
+      Pick<
+        ExecutableTask,
+        "retry" | "timeoutMs" | "deadlineMs" | "errors" | "idempotent" | "expand" | "signal"
+      >
     > = {},
   ): StepDefinition<TIn, TOut> {
     return step$<TIn, TOut>({

@@ -10,7 +10,7 @@ import { packRecord, unpackRecord, type Wire } from "../../kernel/codec/index.js
 import { invariant } from "../../kernel/errors.js";
 
 /** Told to the other side when a thread is opened: both must be of one build of these packets. */
-export const PACKET_FORMAT = 2;
+export const PACKET_FORMAT = 3;
 
 /** A kind and its fields. */
 export type Message = readonly [kind: number, ...fields: Wire[]];

@@ -14,6 +14,11 @@ export interface PoolCall extends Omit<EffectContext, "signal" | "emit" | "meter
   readonly input: unknown;
   /** Aborting it rejects the call at once, and aborts the signal the effect has. The effect may go on regardless. */
   readonly signal?: AbortSignal | undefined;
+  /**
+   * Aborts `signal` too. When that was aborted for its reason, a call under way is not rejected at once: what the effect comes
+   * to is awaited.
+   */
+  readonly stop?: AbortSignal | undefined;
   /** Gets what the effect emits while it runs. */
   readonly emit?: ((eventType: string, payload: unknown) => void) | undefined;
   /** Gets what the effect reports of its use while it runs. */
@@ -41,7 +46,12 @@ export type PoolOutcome =
   /** The result is there to be read; that it ended, or failed, is heard by reading it. */
   | { readonly kind: "streaming"; readonly result: StreamResult }
   | { readonly kind: "completed"; readonly output: Wire }
-  | { readonly kind: "failed"; readonly error: unknown };
+  | {
+      readonly kind: "failed";
+      readonly error: unknown;
+      /** It failed with the reason its signal was aborted for. */
+      readonly hasStopped?: boolean;
+    };
 
 /** The thread a call was sent to, as far as the call is concerned. */
 export interface Seat {
@@ -70,8 +80,8 @@ export class PendingCall {
   sentAt = 0;
   /** Threads that ended under it through no fault of its own. */
   lostThreads: number;
-  /** Why it was given up while it ran. */
-  #stopped: { readonly reason: unknown } | undefined;
+  /** Whether its effect was told to stop, and nobody waits for it. */
+  #isGivenUp = false;
   /** Whether it is to have a thread to itself, because it may be what ends threads. */
   isSuspect = false;
   /** Calls off the timer of its deadline, or of the grace after it. */
@@ -127,16 +137,16 @@ export class PendingCall {
 
   /** Its effect is told to stop, and whoever made the call waits no longer. */
   stop(reason: unknown): void {
-    if (!this.isSettled) this.#stopped = { reason };
+    if (!this.isSettled) this.#isGivenUp = true;
     this.fail(reason);
   }
 
   /** What its thread says of it when it was given up before. An effect that stopped as it was told to is not late. */
   settleLate(outcome: PoolOutcome): void {
     const { late } = this.request;
-    if (!late || !this.#stopped || outcome.kind === "streaming") return;
+    if (!late || !this.#isGivenUp || outcome.kind === "streaming") return;
     if (outcome.kind === "completed") late(undefined);
-    else if (!isSameFailure(outcome.error, this.#stopped.reason)) late({ error: outcome.error });
+    else if (!outcome.hasStopped) late({ error: outcome.error });
   }
 
   /** The thread is done with it, one way or the other. */
@@ -144,13 +154,4 @@ export class PendingCall {
     this.cancelTimer?.();
     this.cancelTimer = undefined;
   }
-}
-
-/** Whether it is the same failure, one of the two having been in another thread. */
-function isSameFailure(failure: unknown, other: unknown): boolean {
-  const [one, two] = [failure, other] as [
-    Partial<Error & { code: unknown }>?,
-    Partial<Error & { code: unknown }>?,
-  ];
-  return one?.message !== undefined && one.message === two?.message && one.code === two.code;
 }

@@ -137,8 +137,12 @@ export class EffectPool {
       streaming: (call, form, lane) => this.#streaming(call, form, lane),
       completed: (call, output, runMs, now) =>
         this.#finished(call, { kind: "completed", output }, now - call.enqueuedAt - runMs, runMs),
-      failed: (call, error, runMs, now) =>
-        this.#finished(call, { kind: "failed", error }, now - call.enqueuedAt - runMs, runMs),
+      failed: (call, error, hasStopped, runMs, now) => {
+        // Its own reason, not the copy that was in the thread.
+        const failure: unknown = hasStopped && isAwaited(call) ? call.request.signal?.reason : error;
+        const outcome = { kind: "failed", error: failure, hasStopped } as const;
+        this.#finished(call, outcome, now - call.enqueuedAt - runMs, runMs);
+      },
       heard: (lane) => this.#heard(lane),
       ended: (lane, end) => this.#ended(lane, end),
     };
@@ -356,9 +360,9 @@ export class EffectPool {
   }
 
   #cancel(call: PendingCall, reason: unknown): void {
-    call.stop(reason);
-    if (this.#waiting.remove(call) || call.seat?.takeBack(call)) this.#over(call);
-    else call.seat?.cancel(call, reason);
+    if (this.#waiting.remove(call) || call.seat?.takeBack(call)) return this.#over(call, reason);
+    if (!isAwaited(call)) call.stop(reason);
+    call.seat?.cancel(call, reason);
   }
 
   // What threads say
@@ -478,6 +482,7 @@ export class EffectPool {
     // Whoever reads its stream has begun to: that cannot be done over from here.
     if (call.stream) this.#over(call, lostBesideError(call.request, end));
     else if (call.isSettled || this.#state.kind === "closing") this.#over(call, closedError());
+    else if (call.request.signal?.aborted) this.#over(call, call.request.signal.reason);
     else if (isAlone) this.#waiting.addSuspect(call);
     else this.#waiting.putBack(call);
   }
@@ -492,6 +497,11 @@ export class EffectPool {
       this.#over(call, noThreadError(call.request, end, FAILURES_MAX));
     }
   }
+}
+
+/** Whether it was told to stop, and is waited for all the same. */
+function isAwaited({ request: { signal, stop } }: PendingCall): boolean {
+  return stop?.aborted === true && signal?.aborted === true && signal.reason === stop.reason;
 }
 
 /** E5 */

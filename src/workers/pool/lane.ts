@@ -47,7 +47,7 @@ export interface LaneOwner {
   streaming(call: PendingCall, form: Wire, lane: Lane): void;
   /** `now` is when the packet came. */
   completed(call: PendingCall, output: Wire, runMs: number, now: number): void;
-  failed(call: PendingCall, error: unknown, runMs: number, now: number): void;
+  failed(call: PendingCall, error: unknown, hasStopped: boolean, runMs: number, now: number): void;
   /** After each packet. */
   heard(lane: Lane): void;
   ended(lane: Lane, end: LaneEnd): void;
@@ -275,7 +275,7 @@ export class Lane implements Seat {
         return this.#owner.completed(call, message[3], message[2] / 1_000, now);
       case ToHost.failed:
         this.#finish(call);
-        return this.#owner.failed(call, unpackFailure(message[3]), message[2] / 1_000, now);
+        return this.#owner.failed(call, unpackFailure(message[3]), message[4], message[2] / 1_000, now);
     }
   }
 

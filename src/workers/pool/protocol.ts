@@ -54,7 +54,8 @@ export type HostMessage =
   /** The result comes in pieces; `completed` follows them, with the digest. */
   | readonly [kind: typeof ToHost.streaming, id: number, form: Wire]
   | readonly [kind: typeof ToHost.completed, id: number, runUs: number, output: Wire]
-  | readonly [kind: typeof ToHost.failed, id: number, runUs: number, failure: Wire]
+  /** `hasStopped`: it failed with the reason its signal was aborted for. */
+  | readonly [kind: typeof ToHost.failed, id: number, runUs: number, failure: Wire, hasStopped: boolean]
   | readonly [kind: typeof ToHost.opened, threadId: number]
   | readonly [kind: typeof ToHost.refused, failure: Wire]
   /** The thread is about to end. `id`: the call whose doing it is, or `NOBODY`. */

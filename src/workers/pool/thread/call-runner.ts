@@ -289,7 +289,14 @@ export class CallRunner {
   #failed(attempt: Attempt, error: unknown): void {
     keepRetryHint(error, Date.now()); // what it says of retries may hang on parts of it that no packet can carry
     const failure = packFailure(error, this.#options.limits);
-    this.#answer(attempt, [ToHost.failed, attempt.id, runUs(attempt, performance.now()), failure]);
+    const hasStopped = attempt.isAborted && error === attempt.signal.reason;
+    this.#answer(attempt, [
+      ToHost.failed,
+      attempt.id,
+      runUs(attempt, performance.now()),
+      failure,
+      hasStopped,
+    ]);
   }
 
   #answer({ id }: Attempt, message: HostMessage): void {

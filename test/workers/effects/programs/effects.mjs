@@ -64,6 +64,15 @@ export const effects = {
     note(input, `aborted:${ctx.signal.reason?.code}`, ctx);
     throw ctx.signal.reason;
   }),
+  /** Says what it has when it is told to stop. */
+  yields: new ToolEffect(
+    async (input, ctx) => {
+      note(input, "begin", ctx);
+      await new Promise((resolve) => ctx.signal.addEventListener("abort", resolve, { once: true }));
+      return fail("interrupted", { content: input.content });
+    },
+    { errors: { interrupted: z.object({ content: z.string() }) } },
+  ),
   /** Hears that it is to stop, and does its work all the same. */
   deaf: new ToolEffect(async (input, ctx) => {
     note(input, "begin", ctx);
