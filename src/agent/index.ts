@@ -14,6 +14,14 @@ export type {
   ToolCallLogEntry,
   ToolErrorCode,
 } from "./result.js";
+export {
+  type ModelRoute,
+  type RouteCall,
+  type RoutedResponse,
+  routeToolId,
+  type TurnReasoner,
+  type TurnReasonOptions,
+} from "./routing/turn-reasoner.js";
 export { type Bm25Options, Bm25ToolRanker } from "./search/bm25-tool-ranker.js";
 export type { ToolDoc, ToolHit, ToolRanker, ToolRankerFactory } from "./search/tool-ranker.js";
 export { SkillRegistry } from "./skills/skill-registry.js";

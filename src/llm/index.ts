@@ -45,3 +45,4 @@ export {
   type ScriptedProviderOptions,
   scriptedProvider,
 } from "./scripted/scripted-provider.js";
+export { addUsage } from "./usage.js";
