@@ -5,7 +5,32 @@
 export type { LlmProvider } from "../llm/index.js";
 export { agentLoop$ } from "./agent-loop.js";
 export { AGENT_INTERRUPTED, AgentLoopConfigError, UntrustedContextError } from "./errors.js";
+export { type CapturedReasoning, REASONING_CAPTURED } from "./evidence/capture.js";
+export type { ReasoningDefaults, ReasoningOptions } from "./evidence/defaults.js";
+export {
+  type ReadReasoningOptions,
+  type ReasoningRecord,
+  type ReasoningStatus,
+  readReasoning,
+} from "./evidence/read-reasoning.js";
+export type { ReasoningStore } from "./evidence/sealed-text.js";
 export type { AgentLoopConfig, AgentLoopInput, ToolCallPolicy, ToolCallRequest } from "./loop-config.js";
+export {
+  type ChunkDeltasOptions,
+  type ChunkedDeltas,
+  chunkDeltas,
+  type DeltaPush,
+} from "./model/chunk-deltas.js";
+export type { DeltaSink } from "./model/generate.js";
+export {
+  type AgentModelOptions,
+  createAgentModelEffect,
+  createLlmEffect,
+  type LlmEffectOptions,
+  reasoningWarning,
+  withReasoningDefaults,
+} from "./model/model-effect.js";
+export type { ModelResponse } from "./model/response.js";
 export type {
   AgentInterruption,
   AgentResult,

@@ -59,6 +59,12 @@ export interface ReasoningPart {
   readonly reference?: string;
   /** SHA-256 of the text, in hexadecimal digits. */
   readonly digest?: string;
+  /** There was a text, and it may not be kept anywhere. */
+  readonly unstored?: true;
+  /** Tells apart the menus of tools that models were shown: under another one the block cannot be sent back. */
+  readonly menu?: string;
+  /** Which of several routes to models made it, where there are several. No other can read it back. */
+  readonly route?: string;
 }
 
 /** A reasoning block on its way between a provider and the effect that calls it. */

@@ -32,7 +32,8 @@ function collect(wire: Wire, isPinned: boolean, note: (ref: string, isPinned: bo
   else if (Array.isArray(wire)) for (const item of wire as readonly Wire[]) collect(item, isPinned, note);
   else {
     const fields = wire as { readonly [key: string]: Wire };
-    const isKept = isPinned || (fields["__loomClaimCheck"] === true && fields["retain"] === true);
+    const isRetained = fields["__loomClaimCheck"] === true && fields["retain"] === true;
+    const isKept = (isPinned || isRetained) && fields["erasable"] !== true;
     for (const key in fields) collect(fields[key], isKept, note);
   }
 }
