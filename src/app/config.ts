@@ -30,16 +30,9 @@ import { invalidWorkers, readThreadOptions } from "../workers/index.js";
 import type { WorkersConfig } from "../workers/partitions/options.js";
 import { checkDefinitionOptions, DEFINITION_OPTIONS, type DefinitionsConfig } from "./definitions.js";
 import { type EnvelopeConfig, readEnvelope } from "./envelope.js";
-import { checkCount, checkFlag, checkFunction, checkList, isRecord } from "./option-checks.js";
+import { checkCount, checkFlag, checkFunction, checkList, isRecord, unavailable } from "./option-checks.js";
 import { checkSealingKey, checkSecrets, type SealingKey, type SecretsConfig } from "./secrets.js";
 import type { StorageConfig } from "./storage.js";
-
-/** A surface by its id. */
-export interface SurfaceConfig {
-  id: string;
-  /** Paths to mask where the surface leaves the process. Not in this version: a value is refused, not ignored. */
-  redact?: string[] | undefined;
-}
 
 export interface SecurityConfig {
   /** Asked before each effect. A denial is the step's failure, EFFECT_DENIED. */
@@ -112,7 +105,6 @@ export interface LoomConfig extends DefinitionsConfig {
   flows?: RegisteredFlow[] | undefined;
   /** Modules of flows, as code generation lists them; every registered flow a module exports is taken. */
   flowModules?: FlowModule[] | undefined;
-  surfaces?: (string | SurfaceConfig)[] | undefined;
   /** False builds without opening the log; `app.start()` does that later. Default true. */
   autostart?: boolean | undefined;
   security?: SecurityConfig | undefined;
@@ -171,7 +163,6 @@ const TOP_LEVEL = [
   "storage",
   "flows",
   "flowModules",
-  "surfaces",
   ...DEFINITION_OPTIONS,
   "autostart",
   "workers",
@@ -200,8 +191,7 @@ export function checkConfig(config: unknown): asserts config is LoomConfig {
     if (Object.hasOwn(GROUPS, option)) checkGroup(option as Group, value);
     else if (!TOP_LEVEL.includes(option)) throw misplaced(option);
   }
-  const { flows, flowModules, surfaces, security, observability, durability, execution } =
-    config as LoomConfig;
+  const { flows, flowModules, security, observability, durability, execution } = config as LoomConfig;
   checkSecurity(config as LoomConfig);
   checkSecrets(security?.secrets);
   checkSealingKey(security?.sealingKey);
@@ -218,16 +208,6 @@ export function checkConfig(config: unknown): asserts config is LoomConfig {
       isRecord(module) ||
       'is no module: flowModules takes modules, as in import * as orders from "./orders.js"',
   );
-  checkList(
-    "surfaces",
-    surfaces,
-    (surface) =>
-      typeof surface === "string" || isRecord(surface) || "is no surface: name it, or write { id }",
-  );
-  for (const surface of surfaces ?? []) {
-    if (typeof surface === "object" && surface.redact !== undefined)
-      throw unavailable(`surfaces[${surface.id}].redact`);
-  }
   for (const [hook, value] of Object.entries(observability ?? {}))
     checkFunction(`observability.${hook}`, value);
   checkDefinitionOptions(config);
@@ -329,13 +309,6 @@ function misplaced(option: string): HeddleError {
   }
   if (TOP_LEVEL_LATER.includes(option)) return unavailable(option);
   return unknown(option, suggestion(option, TOP_LEVEL));
-}
-
-function unavailable(option: string): HeddleError {
-  return invalidOption(
-    option,
-    "is not in this version of heddle. It is refused so that you do not rely on it",
-  );
 }
 
 function suggestion(option: string, known: readonly string[]): string {

@@ -64,7 +64,7 @@ export interface LoomApp {
 /** Builds an app from its options, and opens its log unless `autostart` is false. */
 export function defineConfig(config: LoomConfig): LoomApp {
   checkConfig(config);
-  const { storage, flows = [], flowModules = [], surfaces = [], autostart = true } = config;
+  const { storage, flows = [], flowModules = [], autostart = true } = config;
   const { security = {}, observability = {}, durability = {}, execution = {}, workers } = config;
   const { registerEffects, effectMiddleware = [], claimCheck, now = Date.now } = execution;
   const observer = new Observer(observability);
@@ -120,19 +120,13 @@ export function defineConfig(config: LoomConfig): LoomApp {
     partitionHost: toThreads && ((registry) => (threadHost = toThreads(registry))),
   });
   for (const flow of allFlows) runtime.registerFlow(flow.definition, flow.runner);
-  const { agents, tools, skills } = readDefinitions(config);
-  const surfaceIds = [
-    ...surfaces.map((surface) => (typeof surface === "string" ? surface : surface.id)),
-    ...(config.agentSurface ? agents.map((agent) => agent.id) : []),
-  ];
+  const { surfaceIds, ...definitions } = readDefinitions(config);
   const app: LoomApp = {
     runtime,
     effectRuntime,
     projectionRuntime: new ProjectionRuntime(stores.eventStore, surfaceIds),
     stores,
-    agents,
-    tools,
-    skills,
+    ...definitions,
     strict: security.strict ?? false,
     ...(envelope && { envelope }),
     ...(killSwitch && { killSwitch }),

@@ -1,4 +1,4 @@
-// Definitions: the agents, tools and skills an app knows, listed or found in modules, as code generation lists them.
+// Definitions: the surfaces, agents, tools and skills an app knows, listed or found in modules, as code generation lists them.
 
 import { SkillRegistry } from "../agent/index.js";
 import {
@@ -10,12 +10,20 @@ import {
   type SkillDefinition,
   type ToolDefinition,
 } from "../kernel/index.js";
-import { checkFlag, checkList, isRecord } from "./option-checks.js";
+import { checkFlag, checkList, isRecord, unavailable } from "./option-checks.js";
+
+/** A surface by its id. */
+export interface SurfaceConfig {
+  id: string;
+  /** Paths to mask where the surface leaves the process. Not in this version: a value is refused, not ignored. */
+  redact?: string[] | undefined;
+}
 
 /** A module by its exports. Of a kind of definition, every one that a module exports is taken. */
 export type DefinitionModule = Readonly<Record<string, unknown>>;
 
 export interface DefinitionsConfig {
+  surfaces?: (string | SurfaceConfig)[] | undefined;
   /** Agents of the app. Agent cards are not in this version. */
   agents?: AgentDefinition[] | undefined;
   /** Modules that export agents. */
@@ -26,15 +34,32 @@ export interface DefinitionsConfig {
   skillModules?: DefinitionModule[] | undefined;
   /** Skills for `app.skills`. */
   skills?: SkillDefinition[] | undefined;
-  /** Registers a surface for each agent, of the agent's id. Default false. */
+  /** Registers a surface for each agent as well, of the agent's id. Default false. */
   agentSurface?: boolean | undefined;
 }
 
 const MODULES = ["agentModules", "toolModules", "skillModules"] as const;
 
-export const DEFINITION_OPTIONS: readonly string[] = ["agents", ...MODULES, "skills", "agentSurface"];
+export const DEFINITION_OPTIONS: readonly string[] = [
+  "surfaces",
+  "agents",
+  ...MODULES,
+  "skills",
+  "agentSurface",
+];
 
 export function checkDefinitionOptions(config: DefinitionsConfig): void {
+  const { surfaces } = config;
+  checkList(
+    "surfaces",
+    surfaces,
+    (surface) =>
+      typeof surface === "string" || isRecord(surface) || "is no surface: name it, or write { id }",
+  );
+  for (const surface of surfaces ?? []) {
+    if (typeof surface === "object" && surface.redact !== undefined)
+      throw unavailable(`surfaces[${surface.id}].redact`);
+  }
   checkList(
     "agents",
     config.agents,
@@ -60,6 +85,8 @@ export interface Definitions {
   readonly agents: readonly AgentDefinition[];
   readonly tools: readonly ToolDefinition[];
   readonly skills: SkillRegistry;
+  /** Of `surfaces`, and of agents where they have surfaces. */
+  readonly surfaceIds: readonly string[];
 }
 
 /**
@@ -68,11 +95,19 @@ export interface Definitions {
  * @throws DEFINITION_CONFLICT for two definitions of one kind and id
  */
 export function readDefinitions(config: DefinitionsConfig): Definitions {
-  const { agents = [], agentModules, toolModules, skills = [], skillModules } = config;
+  const { surfaces = [], agentModules, toolModules, skills = [], skillModules } = config;
+  const agents = unique("agents", [
+    ...(config.agents ?? []),
+    ...exportsOf(agentModules).filter(isAgentDefinition),
+  ]);
   return {
-    agents: unique("agents", [...agents, ...exportsOf(agentModules).filter(isAgentDefinition)]),
+    agents,
     tools: unique("tools", exportsOf(toolModules).filter(isToolDefinition)),
     skills: new SkillRegistry([...skills, ...exportsOf(skillModules).filter(isSkillDefinition)]),
+    surfaceIds: [
+      ...surfaces.map((surface) => (typeof surface === "string" ? surface : surface.id)),
+      ...(config.agentSurface ? agents.map((agent) => agent.id) : []),
+    ],
   };
 }
 

@@ -14,10 +14,9 @@ export type {
   LoomConfig,
   ObservabilityConfig,
   SecurityConfig,
-  SurfaceConfig,
 } from "./config.js";
 export { defineConfig, type LoomApp } from "./define-config.js";
-export type { DefinitionModule, DefinitionsConfig } from "./definitions.js";
+export type { DefinitionModule, DefinitionsConfig, SurfaceConfig } from "./definitions.js";
 export type { Envelope, EnvelopeConfig, SpawnLimits } from "./envelope.js";
 export { WorkflowRuntime, type WorkflowRuntimeOptions } from "./runtime.js";
 export type { SecretsConfig } from "./secrets.js";

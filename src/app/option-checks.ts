@@ -1,6 +1,6 @@
 // Checks of options by their form. Each names the option it refuses.
 
-import { invalidOption } from "../kernel/index.js";
+import { type HeddleError, invalidOption } from "../kernel/index.js";
 
 export function isRecord(value: unknown): boolean {
   return typeof value === "object" && value !== null;
@@ -27,4 +27,11 @@ export function checkFlag(option: string, value: unknown): void {
 export function checkCount(option: string, value: number | undefined, least: number): void {
   if (value === undefined || (Number.isInteger(value) && value >= least)) return;
   throw invalidOption(option, `must be a whole number of at least ${least}, not ${value}`);
+}
+
+export function unavailable(option: string): HeddleError {
+  return invalidOption(
+    option,
+    "is not in this version of heddle. It is refused so that you do not rely on it",
+  );
 }

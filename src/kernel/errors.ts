@@ -215,6 +215,11 @@ export const ERROR_CODES = {
     meaning: "a digest threw, or gave no small recordable value; the effect has run",
   },
   CONTENT_MISSING: { retryable: false, meaning: "what an address of content stood for is not in the store" },
+  // Tests
+  RECORDING_MISSING: {
+    retryable: false,
+    meaning: "a cassette of recorded answers of models has none to this request",
+  },
   // Storage
   FORMAT_UNSUPPORTED: { retryable: false, meaning: "the directory was written by another format version" },
   DIRECTORY_UNKNOWN: { retryable: false, meaning: "there is no heddle log at this path" },

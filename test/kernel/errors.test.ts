@@ -83,6 +83,7 @@ describe("error codes", () => {
         "PARTITION_LOCKED",
         "PARTITION_THREAD_LOST",
         "QUOTA_EXCEEDED",
+        "RECORDING_MISSING",
         "RECORD_UNREADABLE",
         "REPLAY_DIVERGED",
         "RESUME_PAYLOAD_INVALID",
