@@ -4,13 +4,16 @@
 // L1  Ids follow from the log alone: `<loop>#turn:<i>` for the model, `<loop>#turn:<i>:tool:<j>` for its j-th call.
 // L2  Whatever ends a loop, its conversation answers every call exactly once, in the order of the calls.
 
-import { contained, type ExecutionContext } from "../kernel/index.js";
+import { contained, type ExecutionContext, taintOrigin } from "../kernel/index.js";
+import type { LlmText } from "../llm/index.js";
 import { turnLimit } from "./errors.js";
 import { type AgentLoopConfig, type AgentLoopInput, checkLoopInput, readLoopConfig } from "./loop-config.js";
+import { writeBack } from "./memory/write-back.js";
 import type { AgentResult } from "./result.js";
 import { answerCalls } from "./tools/answer-calls.js";
 import { askModel } from "./turn/ask-model.js";
-import { beginRun } from "./turn/begin-run.js";
+import { beginRun, promptOf } from "./turn/begin-run.js";
+import type { AgentRun } from "./turn/run.js";
 
 /**
  * Runs an agent until it answers.
@@ -35,11 +38,21 @@ async function runAgent(
 ): Promise<AgentResult> {
   const settings = readLoopConfig(config);
   checkLoopInput(input);
-  const run = beginRun(ctx, settings, input, agentLoop$);
+  const run = await beginRun(ctx, settings, input, agentLoop$);
   while (run.iterations < settings.maxIterations) {
     const turn = await askModel(run);
-    if (!turn.message.toolCalls) return run.result(turn.response);
+    if (!turn.message.toolCalls) {
+      await remember(run, promptOf(input), turn.response.content);
+      return run.result(turn.response);
+    }
     await answerCalls(run, turn);
   }
   throw turnLimit(run.loopId, settings.maxIterations);
+}
+
+async function remember(run: AgentRun, prompt: LlmText | undefined, answer: string): Promise<void> {
+  const { memory, writeBack: how } = run.settings;
+  if (!how) return;
+  const taintedBy = taintOrigin(run.conversation.messages);
+  await writeBack(run.ctx, run.loopId, memory, how, { prompt, answer, taintedBy });
 }

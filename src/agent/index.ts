@@ -15,6 +15,9 @@ export {
 } from "./evidence/read-reasoning.js";
 export type { ReasoningStore } from "./evidence/sealed-text.js";
 export type { AgentLoopConfig, AgentLoopInput, ToolCallPolicy, ToolCallRequest } from "./loop-config.js";
+export type { AgentMemory, MemoryEntry, RecallQuery } from "./memory/agent-memory.js";
+export { InMemoryAgentMemory, type InMemoryAgentMemoryOptions } from "./memory/in-memory.js";
+export type { Exchange, MemoryWrite, WriteBack } from "./memory/write-back.js";
 export {
   type ChunkDeltasOptions,
   type ChunkedDeltas,

@@ -3,6 +3,8 @@
 import type { AgentDefinition, ToolDefinition } from "../kernel/index.js";
 import type { LlmMessage, LlmText } from "../llm/index.js";
 import { AgentLoopConfigError } from "./errors.js";
+import { type AgentMemory, memoryComplaint } from "./memory/agent-memory.js";
+import { type WriteBack, writeBackComplaint } from "./memory/write-back.js";
 import { type Rule, rules } from "./option-rules.js";
 
 /** A call as a policy sees it. */
@@ -56,6 +58,12 @@ export interface AgentLoopConfig {
   readonly maxCallsPerTurn?: number;
   /** What the model is shown of one result at most, in bytes of UTF-8. The log has all of it. Default 102,400. */
   readonly maxToolResultBytes?: number;
+  /** What the agent is reminded of before its first turn. */
+  readonly memory?: AgentMemory;
+  /** Entries it is reminded of at most; 0: none. Default 20. */
+  readonly recallLimit?: number;
+  /** How prompt and answer are kept once it has answered. Default: they are not. */
+  readonly writeBack?: WriteBack;
   /** Warns once when the conversation has more bytes and nothing compacts it. Default 262,144; false: never. */
   readonly warnTranscriptBytes?: number | false;
   /** Told of what is odd and works. Default: a warning of the process. */
@@ -82,6 +90,7 @@ type Defaulted =
   | "maxCorrections"
   | "maxCallsPerTurn"
   | "maxToolResultBytes"
+  | "recallLimit"
   | "warnTranscriptBytes";
 
 /** A configuration that was checked. */
@@ -112,6 +121,9 @@ const RULES: { readonly [Option in keyof Required<AgentLoopConfig>]: Rule } = {
   maxCorrections: rules.count(0),
   maxCallsPerTurn: rules.count(1),
   maxToolResultBytes: rules.count(1024),
+  memory: memoryComplaint,
+  recallLimit: rules.count(0),
+  writeBack: writeBackComplaint,
   warnTranscriptBytes: rules.either(rules.never, rules.count(1)),
   onWarn: rules.callback,
 };
@@ -138,6 +150,7 @@ export function readLoopConfig(config: AgentLoopConfig): LoopSettings {
     );
   if (config.approvalGate !== undefined && config.approvalGate === config.humanGate)
     throw new AgentLoopConfigError("humanGate", "must have another name than approvalGate");
+  checkMemory(config);
   return {
     ...DEFAULTS,
     ...present(config),
@@ -146,6 +159,14 @@ export function readLoopConfig(config: AgentLoopConfig): LoopSettings {
     toolsAtOnce: parallelTools === true ? Number.POSITIVE_INFINITY : Number(parallelTools) || 1,
     tools: definition.tools,
   };
+}
+
+function checkMemory({ memory, recallLimit, writeBack }: AgentLoopConfig): void {
+  if (memory) return;
+  if (recallLimit !== undefined)
+    throw new AgentLoopConfigError("recallLimit", "says how much is recalled, and there is no memory");
+  if (writeBack && !("toolId" in writeBack))
+    throw new AgentLoopConfigError("writeBack", "is to write into a memory, and there is none");
 }
 
 const DEFAULTS = {
@@ -157,6 +178,7 @@ const DEFAULTS = {
   maxCorrections: 20,
   maxCallsPerTurn: 128,
   maxToolResultBytes: 100 * 1024,
+  recallLimit: 20,
   warnTranscriptBytes: 256 * 1024,
 } as const;
 

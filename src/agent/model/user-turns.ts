@@ -20,7 +20,8 @@ export function inUserTurns(request: LlmRequest): LlmRequest {
   return { ...request, messages: turns };
 }
 
-function joined(first: UserMessage, second: UserMessage): UserMessage {
+/** Both as one: first what the one says, then the other. */
+export function joined(first: UserMessage, second: UserMessage): UserMessage {
   const known = JOINED.get(first);
   if (known?.second === second) return known.joined;
   const content = Object.freeze([...partsOf(first), ...partsOf(second)]);

@@ -1,34 +1,49 @@
 // The beginning of a run: what the model knows before its first turn.
 
 import { type ExecutionContext, tainted, taintOrigin } from "../../kernel/index.js";
-import type { LlmText } from "../../llm/index.js";
+import type { LlmMessage, LlmText, UserMessage } from "../../llm/index.js";
 import { UntrustedContextError } from "../errors.js";
 import type { AgentLoopInput, LoopSettings } from "../loop-config.js";
+import { recall } from "../memory/recall.js";
+import { joined } from "../model/user-turns.js";
 import { AgentRun, type RunAgent } from "./run.js";
 
 /** What an agent is told that is told nothing. */
 const BEGIN = "Begin.";
 
 /** @throws UntrustedContextError */
-export function beginRun(
+export async function beginRun(
   ctx: ExecutionContext,
   settings: LoopSettings,
   input: AgentLoopInput,
   runAgent: RunAgent,
-): AgentRun {
+): Promise<AgentRun> {
   const run = new AgentRun(ctx, settings, systemPrompt(settings, input), runAgent);
-  const { history = [] } = input;
-  for (const message of history) {
+  const { memory, recallLimit: limit } = settings;
+  const prompt = promptOf(input);
+  const recalled = memory && (await recall(ctx, run.loopId, memory, { limit, prompt }));
+  for (const message of opening(recalled, input, prompt)) {
     if (message.role === "assistant") run.reserveIds(message);
     run.conversation.add(message);
   }
-  const prompt = promptOf(input);
-  if (prompt !== undefined) run.conversation.add({ role: "user", content: prompt });
-  else if (history.length === 0) run.conversation.add({ role: "user", content: BEGIN });
   return run;
 }
 
-function promptOf({ prompt, promptOrigin }: AgentLoopInput): LlmText | undefined {
+/** What was recalled comes first, and is part of what the user says there. */
+function opening(
+  recalled: UserMessage | undefined,
+  { history = [] }: AgentLoopInput,
+  prompt: LlmText | undefined,
+): readonly LlmMessage[] {
+  const said: LlmMessage[] = [...history];
+  if (prompt !== undefined) said.push({ role: "user", content: prompt });
+  else if (history.length === 0) said.push({ role: "user", content: BEGIN });
+  if (!recalled) return said;
+  const [first, ...rest] = said;
+  return first?.role === "user" ? [joined(recalled, first), ...rest] : [recalled, ...said];
+}
+
+export function promptOf({ prompt, promptOrigin }: AgentLoopInput): LlmText | undefined {
   return typeof prompt === "string" && promptOrigin !== undefined ? tainted(prompt, promptOrigin) : prompt;
 }
 
