@@ -6,6 +6,7 @@
 
 import { contained, type ExecutionContext, taintOrigin } from "../kernel/index.js";
 import type { LlmText } from "../llm/index.js";
+import { keepConversation } from "./conversation-of.js";
 import { turnLimit } from "./errors.js";
 import { type AgentLoopConfig, type AgentLoopInput, checkLoopInput, readLoopConfig } from "./loop-config.js";
 import { writeBack } from "./memory/write-back.js";
@@ -39,15 +40,24 @@ async function runAgent(
   const settings = readLoopConfig(config);
   checkLoopInput(input);
   const run = await beginRun(ctx, settings, input, agentLoop$);
-  while (run.iterations < settings.maxIterations) {
+  const { messages } = run.conversation;
+  try {
+    const result = await takeTurns(run);
+    await remember(run, promptOf(input), result.content);
+    return keepConversation(result, messages);
+  } catch (error) {
+    throw keepConversation(error, messages);
+  }
+}
+
+async function takeTurns(run: AgentRun): Promise<AgentResult> {
+  const { maxIterations } = run.settings;
+  while (run.iterations < maxIterations) {
     const turn = await askModel(run);
-    if (!turn.message.toolCalls) {
-      await remember(run, promptOf(input), turn.response.content);
-      return run.result(turn.response);
-    }
+    if (!turn.message.toolCalls) return run.result(turn.response);
     await answerCalls(run, turn);
   }
-  throw turnLimit(run.loopId, settings.maxIterations);
+  throw turnLimit(run.loopId, maxIterations);
 }
 
 async function remember(run: AgentRun, prompt: LlmText | undefined, answer: string): Promise<void> {

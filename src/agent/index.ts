@@ -4,6 +4,7 @@
 
 export type { LlmProvider } from "../llm/index.js";
 export { agentLoop$ } from "./agent-loop.js";
+export { conversationOf } from "./conversation-of.js";
 export { AGENT_INTERRUPTED, AgentLoopConfigError, UntrustedContextError } from "./errors.js";
 export { type CapturedReasoning, REASONING_CAPTURED } from "./evidence/capture.js";
 export type { ReasoningDefaults, ReasoningOptions } from "./evidence/defaults.js";
@@ -53,3 +54,6 @@ export {
 export { type Bm25Options, Bm25ToolRanker } from "./search/bm25-tool-ranker.js";
 export type { ToolDoc, ToolHit, ToolRanker, ToolRankerFactory } from "./search/tool-ranker.js";
 export { SkillRegistry } from "./skills/skill-registry.js";
+export { type AgentTool, type AgentToolLoop, type AgentToolOptions, agentTool$ } from "./tools/agent-tool.js";
+export { type AgentApproval, agentApproval } from "./tools/approvals.js";
+export { type PendingCall, pendingCalls } from "./tools/pending-calls.js";

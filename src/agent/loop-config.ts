@@ -6,6 +6,7 @@ import { AgentLoopConfigError } from "./errors.js";
 import { type AgentMemory, memoryComplaint } from "./memory/agent-memory.js";
 import { type WriteBack, writeBackComplaint } from "./memory/write-back.js";
 import { type Rule, rules } from "./option-rules.js";
+import { warnOfRequireApproval } from "./warnings.js";
 
 /** A call as a policy sees it. */
 export interface ToolCallRequest {
@@ -151,6 +152,7 @@ export function readLoopConfig(config: AgentLoopConfig): LoopSettings {
   if (config.approvalGate !== undefined && config.approvalGate === config.humanGate)
     throw new AgentLoopConfigError("humanGate", "must have another name than approvalGate");
   checkMemory(config);
+  if (requireApproval) warnOfRequireApproval(config.onWarn);
   return {
     ...DEFAULTS,
     ...present(config),

@@ -109,6 +109,7 @@ export interface AgentSetup {
   readonly tools?: ToolRuns;
   readonly config?: Partial<AgentLoopConfig>;
   readonly input?: AgentLoopInput;
+  readonly flowOptions?: Parameters<typeof flow>[2];
   readonly flow?: (ctx: ExecutionContext, run: typeof agentLoop$) => Promise<unknown>;
 }
 
@@ -123,11 +124,11 @@ export class AgentStage {
     this.#setup = setup;
     const { tools = {}, config, input = { prompt: "go" } } = setup;
     const definition = agent$({ id: "a", tools: Object.keys(tools).map((id) => anyTool(id)) });
-    this.flow = flow("agent", (ctx) =>
+    const run = (ctx: ExecutionContext): Promise<unknown> =>
       setup.flow
         ? setup.flow(ctx, agentLoop$)
-        : agentLoop$(ctx, { definition, modelToolId: "model", ...config }, input),
-    );
+        : agentLoop$(ctx, { definition, modelToolId: "model", ...config }, input);
+    this.flow = flow<unknown, unknown>("agent", run, setup.flowOptions);
   }
 
   async open(options: Parameters<World["open"]>[1] = {}): Promise<Process> {

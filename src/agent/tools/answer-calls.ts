@@ -5,7 +5,9 @@ import type { LlmToolCall } from "../../llm/index.js";
 import { correctionLimit } from "../errors.js";
 import type { Turn } from "../turn/ask-model.js";
 import type { AgentRun } from "../turn/run.js";
+import { callsToApprove, collectApprovals } from "./approvals.js";
 import { type Call, readCalls } from "./call.js";
+import { describeFailure } from "./failures.js";
 import { runCall } from "./run-call.js";
 import { failed, notRun, type ToolAnswer, toolMessage } from "./tool-answer.js";
 
@@ -28,8 +30,8 @@ export async function answerCalls(run: AgentRun, turn: Turn): Promise<void> {
 function asMade({ response, message }: Turn): readonly LlmToolCall[] {
   const { toolCalls = [] } = response;
   return (message.toolCalls ?? []).map((call, index) => {
-    const { input, malformed } = toolCalls[index]!;
-    return { id: call.id, name: call.name, input, ...(malformed !== undefined && { malformed }) };
+    const { input, malformed } = (toolCalls[index] ?? {}) as Partial<LlmToolCall>;
+    return { id: call.id, name: call.name, input, ...(typeof malformed === "string" && { malformed }) };
   });
 }
 
@@ -51,18 +53,41 @@ class Batch {
 
   async run(): Promise<void> {
     const { ctx, settings } = this.#run;
+    await this.#settleApprovals();
+    if (this.isStopped) return;
     const branches = this.#calls.map((_, index) => () => this.#answer(index));
     if (settings.toolsAtOnce > 1 && branches.length > 1)
       await ctx.parallel(branches, { limit: settings.toolsAtOnce });
     else for (const branch of branches) await branch();
   }
 
+  async #settleApprovals(): Promise<void> {
+    const runnable = this.#calls.map((call) => (call.kind === "runnable" ? call : undefined));
+    const toApprove = await callsToApprove(this.#run, runnable);
+    const asksPeople = toApprove.length > 0 || runnable.some((call) => call?.tool.kind === "human");
+    if (asksPeople) this.isStopped = await this.#isStoppedByNow();
+    if (this.isStopped) return;
+    for (const [index, answer] of await collectApprovals(this.#run, toApprove)) this.#answers[index] = answer;
+  }
+
+  /** Read once and recorded: nobody is asked about a call that will not be made. A step reads the signal by itself. */
+  async #isStoppedByNow(): Promise<boolean> {
+    const { ctx, settings, turnId } = this.#run;
+    const { signal } = settings;
+    return signal !== undefined && ctx.decide(`${turnId}:stop`, () => signal.aborted);
+  }
+
   async #answer(index: number): Promise<void> {
     const call = this.#calls[index]!;
     if (this.#answers[index] || this.isStopped || call.kind !== "runnable") return;
-    const answer = await runCall(this.#run, call);
-    this.#answers[index] = answer;
-    if (answer.kind === "error" && answer.error.code === "interrupted") this.isStopped = true;
+    try {
+      const answer = await runCall(this.#run, call);
+      this.#answers[index] = answer;
+      if (answer.kind === "error" && answer.error.code === "interrupted") this.isStopped = true;
+    } catch (error) {
+      this.#answers[index] = failed(call, describeFailure(error), true);
+      throw error;
+    }
   }
 
   /** Hands all answers to the conversation. A call that has none was not made. */

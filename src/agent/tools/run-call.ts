@@ -1,23 +1,26 @@
-// Running one call: the step it is, and what came of it as an answer to the model.
+// Running one call: a step of the flow, a person at a gate, or another agent; and what came of it as an answer to the model.
 
-import type { ExecutableTask } from "../../kernel/index.js";
-import { isStop } from "../turn/ask-model.js";
+import { type ExecutableTask, hasCode, parseSync, type ToolDefinition } from "../../kernel/index.js";
+import { isStop, saidBefore } from "../turn/ask-model.js";
 import type { AgentRun } from "../turn/run.js";
+import { type AgentTool, isAgentTool } from "./agent-tool.js";
 import type { RunnableCall } from "./call.js";
 import { describeFailure, detailsOf, isFinal } from "./failures.js";
+import { askHuman } from "./human.js";
 import { failed, resulted, type ToolAnswer } from "./tool-answer.js";
 
 /** @throws what no model is told of, and with `toolErrors: "fail"` every failure of the tool */
 export async function runCall(run: AgentRun, call: RunnableCall): Promise<ToolAnswer> {
+  const { tool } = call;
   const { maxToolResultBytes, toolErrors } = run.settings;
   try {
+    if (tool.kind === "human") return await askHuman(run, call);
+    if (isAgentTool(tool)) return resulted(call, await askAgent(run, call, tool), maxToolResultBytes, false);
     const result = await run.ctx.execute(taskOf(run, call), call.input);
     return resulted(call, result, maxToolResultBytes, true);
   } catch (error) {
-    if (isStop(error)) {
-      const message = "The agent was stopped while this call was under way. What it did until then stands.";
-      return failed(call, { code: "interrupted", message }, true);
-    }
+    if (isStop(error)) return interrupted(call, saidBefore(error));
+    if (isGone(tool, error)) return failed(call, { code: "unknownTool", message: GONE }, false);
     if (toolErrors === "fail" || isFinal(error)) throw error;
     return failed(call, describeFailure(error), true, detailsOf(error));
   }
@@ -33,4 +36,32 @@ function taskOf({ settings }: AgentRun, { tool, stepId }: RunnableCall): Executa
     ...(timeoutMs !== Infinity && { timeoutMs }),
     ...(signal && { signal }),
   };
+}
+
+async function askAgent(run: AgentRun, { stepId, input }: RunnableCall, tool: AgentTool): Promise<string> {
+  const { agent, loop, input: inputOf } = tool.inner;
+  const { modelToolId, signal, onWarn } = run.settings;
+  const parsed = parseSync(tool.inputSchema, input, "input of tool", tool.id);
+  const config = {
+    ...(modelToolId !== undefined && { modelToolId }),
+    ...(onWarn && { onWarn }),
+    ...loop,
+    ...(signal && { signal }),
+    definition: agent,
+    id: stepId,
+  };
+  const { content } = await run.runAgent(run.ctx, config, inputOf(parsed.data));
+  return content;
+}
+
+const GONE = "Whoever offered this tool does not offer it any more.";
+
+/** Another party's tools come and go. One of this app's that nobody registered is a mistake. */
+function isGone(tool: ToolDefinition, error: unknown): boolean {
+  return tool.origin === "remote" && hasCode(error, "EFFECT_UNKNOWN");
+}
+
+function interrupted(call: RunnableCall, said: string): ToolAnswer {
+  const message = "The agent was stopped while this call was under way. What it did until then stands.";
+  return failed(call, { code: "interrupted", message }, true, said === "" ? {} : { payload: { said } });
 }

@@ -1,7 +1,7 @@
 // Asking the model: one turn's request, its answer, and what becomes of an answer that says nothing.
 
 import { z } from "zod";
-import { type ExecutableTask, TypedFailure } from "../../kernel/index.js";
+import { type ExecutableTask, hasCode, TypedFailure } from "../../kernel/index.js";
 import type { AssistantMessage, LlmRequest, LlmResponse } from "../../llm/index.js";
 import { AGENT_INTERRUPTED, emptyAnswer } from "../errors.js";
 import { assistantMessage, emptinessOf, readAnswer } from "./answer.js";
@@ -23,6 +23,7 @@ const CHANNELS = { [AGENT_INTERRUPTED]: z.looseObject({ content: z.string() }) }
  */
 export async function askModel(run: AgentRun): Promise<Turn> {
   run.iterations++;
+  run.warnOfSize();
   let stepId = run.turnId;
   for (let asked = 1; ; asked++) {
     const response = await answerAt(run, stepId);
@@ -66,7 +67,7 @@ function taskOf({ settings }: AgentRun, stepId: string): ExecutableTask<LlmReque
 /** Whether a call ended because the agent was told to stop. */
 export function isStop(error: unknown): boolean {
   if (error instanceof TypedFailure) return error.channel === AGENT_INTERRUPTED;
-  return (error as { readonly code?: unknown } | undefined)?.code === "STEP_STOPPED";
+  return hasCode(error, "STEP_STOPPED");
 }
 
 /** The text a call had given when it was stopped. */

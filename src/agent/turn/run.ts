@@ -6,6 +6,7 @@ import { agentInterrupted } from "../errors.js";
 import type { AgentLoopConfig, AgentLoopInput, LoopSettings } from "../loop-config.js";
 import type { AgentResult } from "../result.js";
 import { CallLog } from "../tools/call-log.js";
+import { warn } from "../warnings.js";
 import { withOwnIds } from "./answer.js";
 import { Conversation } from "./conversation.js";
 import { Menu } from "./menu.js";
@@ -33,6 +34,7 @@ export class AgentRun {
   /** Calls the model got wrong. */
   corrections = 0;
   #usage: LlmUsage | undefined;
+  #isSizeTold = false;
   readonly #callIds = new Set<string>();
 
   constructor(ctx: ExecutionContext, settings: LoopSettings, system: string | undefined, runAgent: RunAgent) {
@@ -54,6 +56,16 @@ export class AgentRun {
 
   get turnId(): string {
     return `${this.loopId}#turn:${this.turn}`;
+  }
+
+  /** A conversation that only grows will be refused one day. */
+  warnOfSize(): void {
+    const { warnTranscriptBytes, onWarn } = this.settings;
+    const { bytes } = this.conversation;
+    if (this.#isSizeTold || warnTranscriptBytes === false || bytes <= warnTranscriptBytes) return;
+    this.#isSizeTold = true;
+    const message = `The conversation of ${this.loopId} has ${bytes} bytes and nothing compacts it: see the option compaction.`;
+    warn(onWarn, "LOOM_AGENT_TRANSCRIPT_LARGE", message);
   }
 
   /** Takes note of the ids of calls that were made before. */
