@@ -40,13 +40,12 @@ async function runAgent(
   const settings = readLoopConfig(config);
   checkLoopInput(input);
   const run = await beginRun(ctx, settings, input, agentLoop$);
-  const { messages } = run.conversation;
   try {
     const result = await takeTurns(run);
     await remember(run, promptOf(input), result.content);
-    return keepConversation(result, messages);
+    return keepConversation(result, run.conversation.messages);
   } catch (error) {
-    throw keepConversation(error, messages);
+    throw keepConversation(error, run.conversation.messages);
   }
 }
 

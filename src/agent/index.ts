@@ -57,3 +57,4 @@ export { SkillRegistry } from "./skills/skill-registry.js";
 export { type AgentTool, type AgentToolLoop, type AgentToolOptions, agentTool$ } from "./tools/agent-tool.js";
 export { type AgentApproval, agentApproval } from "./tools/approvals.js";
 export { type PendingCall, pendingCalls } from "./tools/pending-calls.js";
+export { readTurnRequest, type TurnLog } from "./transcript/turn-reader.js";

@@ -189,6 +189,10 @@ export const ERROR_CODES = {
     retryable: false,
     meaning: "what a model effect gave back is no answer of a model",
   },
+  AGENT_TURN_UNREADABLE: {
+    retryable: false,
+    meaning: "the request of a turn cannot be rebuilt from the log at hand",
+  },
   // Values that may not be read
   SEALING_KEY_MISSING: {
     retryable: false,

@@ -34,6 +34,7 @@ describe("error codes", () => {
         "AGENT_EMPTY_ANSWER",
         "AGENT_LOOP_CONFIG_INVALID",
         "AGENT_TURN_LIMIT",
+        "AGENT_TURN_UNREADABLE",
         "CANCELLED",
         "CHANNEL_REFUSED",
         "CONFIG_INVALID",

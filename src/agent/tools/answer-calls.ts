@@ -92,10 +92,12 @@ class Batch {
 
   /** Hands all answers to the conversation. A call that has none was not made. */
   close(): void {
-    const { conversation, calls, turn } = this.#run;
+    const { conversation, calls, turn, settings } = this.#run;
     for (const [index, call] of this.#calls.entries()) {
       const answer = this.#answers[index] ?? notRun(call);
-      conversation.add(toolMessage(call, answer));
+      if (answer.kind === "result" && answer.isOutcome)
+        conversation.result(call.stepId, call, answer.result, settings.maxToolResultBytes);
+      else conversation.say(toolMessage(call, answer));
       calls.add(call, turn, answer);
     }
   }

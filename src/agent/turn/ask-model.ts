@@ -2,8 +2,9 @@
 
 import { z } from "zod";
 import { type ExecutableTask, hasCode, TypedFailure } from "../../kernel/index.js";
-import type { AssistantMessage, LlmRequest, LlmResponse } from "../../llm/index.js";
+import type { AssistantMessage, LlmResponse } from "../../llm/index.js";
 import { AGENT_INTERRUPTED, emptyAnswer } from "../errors.js";
+import type { TurnForm } from "../transcript/turn-form.js";
 import { assistantMessage, emptinessOf, readAnswer } from "./answer.js";
 import type { AgentRun } from "./run.js";
 
@@ -31,7 +32,7 @@ export async function askModel(run: AgentRun): Promise<Turn> {
     const emptiness = emptinessOf(response);
     if (emptiness === undefined) {
       const message = run.identified(assistantMessage(response));
-      run.conversation.add(message);
+      run.conversation.answer(stepId, response, message);
       return { response, message };
     }
     if (asked > run.settings.maxEmptyAnswers) throw emptyAnswer(run.loopId, run.turn, asked, emptiness);
@@ -42,8 +43,8 @@ export async function askModel(run: AgentRun): Promise<Turn> {
 async function answerAt(run: AgentRun, stepId: string): Promise<LlmResponse> {
   let given: unknown;
   try {
-    const request = run.conversation.request(run.system, run.menu.specs);
-    given = await run.ctx.execute(taskOf(run, stepId), request);
+    const { form, expand } = run.conversation.turn(stepId, run.system, run.menu.specs);
+    given = await run.ctx.execute({ ...taskOf(run, stepId), expand }, form);
   } catch (error) {
     throw isStop(error) ? run.interrupted(saidBefore(error)) : error;
   }
@@ -52,7 +53,7 @@ async function answerAt(run: AgentRun, stepId: string): Promise<LlmResponse> {
   return response;
 }
 
-function taskOf({ settings }: AgentRun, stepId: string): ExecutableTask<LlmRequest, unknown> {
+function taskOf({ settings }: AgentRun, stepId: string): ExecutableTask<TurnForm, unknown> {
   const { modelToolId, turnTimeoutMs, signal } = settings;
   return {
     id: stepId,

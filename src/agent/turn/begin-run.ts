@@ -24,7 +24,7 @@ export async function beginRun(
   const recalled = memory && (await recall(ctx, run.loopId, memory, { limit, prompt }));
   for (const message of opening(recalled, input, prompt)) {
     if (message.role === "assistant") run.reserveIds(message);
-    run.conversation.add(message);
+    run.conversation.say(message);
   }
   return run;
 }

@@ -6,9 +6,9 @@ import { agentInterrupted } from "../errors.js";
 import type { AgentLoopConfig, AgentLoopInput, LoopSettings } from "../loop-config.js";
 import type { AgentResult } from "../result.js";
 import { CallLog } from "../tools/call-log.js";
+import { Transcript } from "../transcript/transcript.js";
 import { warn } from "../warnings.js";
 import { withOwnIds } from "./answer.js";
-import { Conversation } from "./conversation.js";
 import { Menu } from "./menu.js";
 
 /** The loop itself, as tools that are agents need it. */
@@ -25,7 +25,7 @@ export class AgentRun {
   readonly ctx: ExecutionContext;
   readonly settings: LoopSettings;
   readonly system: string | undefined;
-  readonly conversation = new Conversation();
+  readonly conversation = new Transcript();
   readonly menu: Menu;
   readonly calls = new CallLog();
   readonly runAgent: RunAgent;
@@ -97,7 +97,7 @@ export class AgentRun {
    * @param content what it said in the turn that was stopped
    */
   interrupted(content: string): TypedFailure {
-    this.conversation.add({ role: "assistant", content: content || NOTHING_SAID, interrupted: true });
+    this.conversation.say({ role: "assistant", content: content || NOTHING_SAID, interrupted: true });
     const { iterations } = this;
     return agentInterrupted({ content, iterations, toolCallLog: this.calls.entries });
   }

@@ -1,0 +1,21 @@
+// Fingerprints: what tells whether a request that was rebuilt is the one that was sent. They roll on: another message costs that
+// message, however many there are.
+
+import { createHash } from "node:crypto";
+
+/** Of nothing. */
+export const EMPTY = "";
+
+export function sha256(text: string): string {
+  return createHash("sha256").update(text).digest("base64url");
+}
+
+/** Of what a list has come to by one more element, whose own fingerprint this is. */
+export function rolled(before: string, next: string): string {
+  return sha256(before + next);
+}
+
+/** The same text for a value that was in a log as for the one before. */
+export function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, (_, part: unknown) => (typeof part === "bigint" ? `${part}n` : part));
+}

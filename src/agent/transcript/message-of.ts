@@ -1,0 +1,37 @@
+// What stands at a source, as a message. The loop and whoever reads its log later make messages by the same functions.
+
+import type { AssistantMessage, LlmMessage, LlmResponse, ToolMessage } from "../../llm/index.js";
+import { resultContent } from "../tools/result-content.js";
+import { assistantMessage, readAnswer } from "../turn/answer.js";
+import type { MessageSource } from "./turn-form.js";
+
+/** @param outputOf what a step came to; throws for one that came to nothing */
+export function messageOf(source: MessageSource, outputOf: (stepId: string) => unknown): LlmMessage {
+  if ("say" in source) return source.say;
+  if ("answer" in source) {
+    const { answer, ids } = source;
+    return withIds(assistantMessage(readAnswer(answer, outputOf(answer))), ids);
+  }
+  return shownResult(source, outputOf(source.result));
+}
+
+/** The result of a call as its model is shown it. */
+export function shownResult(
+  { call, tool, bytesMax }: Extract<MessageSource, { readonly result: string }>,
+  output: unknown,
+): ToolMessage {
+  return { role: "tool", toolCallId: call, toolName: tool, content: resultContent(tool, output, bytesMax) };
+}
+
+/** The ids of a message's calls, where they are not those the model gave. */
+export function ownIds(message: AssistantMessage, response: LlmResponse): readonly string[] | undefined {
+  const given = assistantMessage(response).toolCalls ?? [];
+  const ids = (message.toolCalls ?? []).map(({ id }) => id);
+  return ids.every((id, index) => id === given[index]?.id) ? undefined : ids;
+}
+
+function withIds(message: AssistantMessage, ids: readonly string[] | undefined): AssistantMessage {
+  if (!ids) return message;
+  const toolCalls = (message.toolCalls ?? []).map((call, index) => ({ ...call, id: ids[index] ?? call.id }));
+  return { ...message, toolCalls };
+}

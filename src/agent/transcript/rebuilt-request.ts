@@ -1,0 +1,54 @@
+// RebuiltRequest: a request put together again, one form after the other.
+
+import type { LlmMessage, LlmRequest, LlmToolSpec } from "../../llm/index.js";
+import { canonicalJson, EMPTY, rolled, sha256 } from "./fingerprint.js";
+import { MenuMark } from "./menu-mark.js";
+import type { MessageSource, TurnForm } from "./turn-form.js";
+
+export class RebuiltRequest {
+  #messages: LlmMessage[] = [];
+  #marks: string[] = [];
+  #rolling = EMPTY;
+  #system: string | undefined;
+  #tools: readonly LlmToolSpec[] = [];
+  readonly #menu = new MenuMark();
+
+  /** Goes on to the request of a form whose base this is. To be thrown away when it throws. */
+  advance(
+    { from = 0, to = this.#messages.length, first = [], add, system, menu }: TurnForm,
+    read: (source: MessageSource) => LlmMessage,
+  ): void {
+    if (first.length > 0 || from > 0 || to < this.#messages.length) {
+      const kept = this.#messages.slice(from, to);
+      const marks = this.#marks.slice(from, to);
+      this.#messages = [];
+      this.#marks = [];
+      this.#rolling = EMPTY;
+      for (const source of first) this.#add(read(source));
+      for (const [index, message] of kept.entries()) this.#add(message, marks[index]);
+    }
+    for (const source of add) this.#add(read(source));
+    if (system !== undefined) this.#system = system ?? undefined;
+    if (menu) this.#tools = [...this.#tools.slice(0, menu.keep), ...menu.add];
+    if (system !== undefined || menu) this.#menu.advance(this.#system, this.#tools);
+  }
+
+  #add(message: LlmMessage, mark = sha256(canonicalJson(message))): void {
+    this.#messages.push(message);
+    this.#marks.push(mark);
+    this.#rolling = rolled(this.#rolling, mark);
+  }
+
+  /** As the form has it, if this is what was sent. */
+  get digest(): string {
+    return rolled(this.#rolling, this.#menu.digest);
+  }
+
+  request(): LlmRequest {
+    return {
+      messages: [...this.#messages],
+      ...(this.#system !== undefined && { system: this.#system }),
+      ...(this.#tools.length > 0 && { tools: this.#tools }),
+    };
+  }
+}
