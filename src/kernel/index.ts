@@ -123,6 +123,7 @@ export type {
   ExecutionCommit,
   ExecutionHeader,
   Following,
+  FollowOptions,
   ListFilter,
   LogRecord,
   PartitionLog,
@@ -138,6 +139,7 @@ export type {
 } from "./store/index.js";
 export {
   contentMissing,
+  followEvents,
   LmdbEventStore,
   MemoryContentStore,
   MemoryEventStore,

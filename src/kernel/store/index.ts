@@ -8,6 +8,7 @@ export {
   type SweptContent,
   sweepUnpinnedContent,
 } from "./content/content-store.js";
+export { type FollowOptions, followEvents } from "./follow.js";
 export { type Following, LmdbEventStore } from "./lmdb/lmdb-event-store.js";
 export { MemoryContentStore } from "./memory/memory-content-store.js";
 export { MemoryEventStore } from "./memory/memory-event-store.js";
