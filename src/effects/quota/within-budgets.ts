@@ -21,6 +21,7 @@ export function withinBudgets({ ledger, now }: Budgeting): RingCheck {
       const { account } = ctx;
       const spender = account?.spender;
       if (!account || !spender) return undefined;
+      if (account.isOver) throw ctx.signal.reason; // it was called off while what stands before this took its time
       const startedAt = now();
       const answer = ledger.admit(spender, startedAt);
       if (!isThenable(answer)) return admit(answer, account, startedAt);

@@ -4,6 +4,7 @@
 import { describe, expect, test } from "vitest";
 import type { Budget, BudgetScope, OnExceeded } from "../../../src/effects/index.js";
 import type { Meter, RegisteredFlow } from "../../../src/kernel/index.js";
+import { latch } from "../../support/latch.js";
 import { flow, World } from "../../support/world.js";
 import { budgeted, type Use, using, usingAtOnce } from "./world.js";
 
@@ -282,6 +283,27 @@ describe("what counts", () => {
       "EXECUTION_FAILED",
     ]);
     expect(ledger.used({ scope: "flow", of: "wide", meter: "tokens" })).toBe(11);
+  });
+
+  test("a call that was called off while its authority was asked for does not count", async () => {
+    const world = World.memory();
+    const f = using();
+    const asked = latch();
+    const authorizer = {
+      authorize: async () => {
+        asked.open();
+        await world.delay(50);
+        return { allowed: true };
+      },
+    };
+    const budgets: Budget[] = [{ scope: "flow", meter: "calls", limit: 1 }];
+    const { start, run, process, ledger } = await budgeted(world, [f], budgets, { authorizer });
+    await start(f, [{}], "a");
+    await world.until(asked.opened);
+    await world.until(process.runtime.cancel("a", "enough"));
+    await world.pass(100);
+    expect(ledger.used({ scope: "flow", of: "f", meter: "calls" })).toBe(0);
+    expect((await run(f, [{}], "b")).variables["_output"]).toEqual(["used"]);
   });
 
   test.each([

@@ -2,9 +2,9 @@
 
 import {
   type Budget,
-  type EffectMiddleware,
   Ledger,
   type Principal,
+  type RingParts,
   ring,
   ToolEffect,
 } from "../../../src/effects/index.js";
@@ -50,13 +50,14 @@ export async function budgeted(
   budgets: readonly Budget[],
   {
     middleware = [],
+    authorizer,
     ...options
-  }: Omit<ProcessOptions, "middleware"> & { middleware?: readonly EffectMiddleware[] } = {},
+  }: Omit<ProcessOptions, "middleware"> & Pick<RingParts, "authorizer" | "middleware"> = {},
 ): Promise<Budgeted> {
   await world.process?.kill();
   const now = (): number => world.clock.now;
   const ledger = new Ledger(budgets, now);
-  const layers = ring({ budgeting: { ledger, now }, middleware });
+  const layers = ring({ authorizer, budgeting: { ledger, now }, middleware });
   const process = world.prepare(flows, { ...options, middleware: layers, ledger });
   const effect = new ToolEffect(async ({ tokens, cost, ms }: Use, { executionId, stepId, meter }) => {
     world.count(`${executionId}/${stepId}`);
