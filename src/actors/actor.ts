@@ -19,7 +19,6 @@ import {
   type Spender,
   stopError,
   tenantOf,
-  type Used,
 } from "../effects/index.js";
 import {
   appended,
@@ -49,6 +48,8 @@ import {
   Special,
   secrecyOf,
   toWire,
+  type Used,
+  usedIn,
   type ValueLimits,
   type Vault,
   type WantedDecision,
@@ -101,8 +102,6 @@ export interface Move extends ExecutionCommit {
   /** Callers who hear that it is durable, or that it could not be made so. */
   readonly replies: readonly Reply<void>[];
   readonly closedResumes: readonly ClosedResume[];
-  /** What attempts have used that are over with it. */
-  readonly settled: readonly Used[];
 }
 
 type OverBudget = Extract<Outcome, { readonly kind: "overBudget" }>;
@@ -154,7 +153,7 @@ export class Actor implements FlowRunHost, AttemptSink {
   #deadlineAt: number | undefined;
   #answers: Answers | undefined;
   #draft: Draft | undefined;
-  /** Where budgets are configured, and it has been in memory with its flow. */
+  /** Where budgets are configured, once it has dispatched anything or was restored. */
   spender: Spender | undefined;
 
   constructor(
@@ -251,7 +250,7 @@ export class Actor implements FlowRunHost, AttemptSink {
       this.#principal = started.principal;
       this.#deadlineAt = started.deadlineAt;
     }
-    if (this.#host.ledger && !this.spender) this.spender = this.#openSpender(this.#host.ledger, records);
+    if (this.#host.ledger && records.length > 0) this.#restoreSpender(this.#host.ledger, records);
     if (this.#principal instanceof Special) void this.principal; // without its key nothing of it can run
     const executionId = this.id;
     this.#run = new FlowRun({ executionId, flow: this.#flow, history, entropy, limits, vault, host: this });
@@ -260,17 +259,28 @@ export class Actor implements FlowRunHost, AttemptSink {
   }
 
   /** It is made once: what its attempts under way have used stands in no log. */
-  #openSpender(ledger: Ledger, records: readonly LogRecord[]): Spender {
-    const { partition } = this.#host;
-    const spender = ledger.open(this.id, {
-      partition,
-      flowId: this.flowId,
-      tenant: tenantOf(this.principal),
-    });
+  #restoreSpender(ledger: Ledger, records: readonly LogRecord[]): void {
+    if (this.spender) return;
+    this.spender = this.#openSpender(ledger);
     for (const { timestamp, events } of records) {
-      for (const event of events) if (event.type === "EFFECT_METERED") spender.restore(event, timestamp);
+      for (const event of events) {
+        const used = usedIn(event);
+        if (used) this.spender.restore(used, timestamp);
+      }
     }
-    return spender;
+  }
+
+  #openSpender(ledger: Ledger): Spender {
+    const { partition } = this.#host;
+    return ledger.open({ partition, flowId: this.flowId, tenant: tenantOf(this.principal) });
+  }
+
+  /** For an attempt that is dispatched; undefined where no budgets are configured. */
+  openAccount(): CallAccount | undefined {
+    const { ledger } = this.#host;
+    if (!ledger) return undefined;
+    this.spender ??= this.#openSpender(ledger);
+    return new CallAccount(this.spender);
   }
 
   /** Whether this very attempt is still the one whose outcome counts (A3). */
@@ -394,7 +404,6 @@ export class Actor implements FlowRunHost, AttemptSink {
       arm: draft.armed ?? NONE,
       disarm: draft.disarmed ?? NONE,
       dispatches: draft.dispatches ?? NONE,
-      settled: draft.settled ?? NONE,
       replies: draft.replies ?? NONE,
       closedResumes: draft.closedResumes ?? NONE,
     };
@@ -471,17 +480,19 @@ export class Actor implements FlowRunHost, AttemptSink {
     this.#inFlight.delete(stepId);
     const step = this.#run?.steps.open(stepId);
     if (!step) return false;
-    this.#meter(attempt, now);
+    const used = attempt.account?.close(now);
     switch (outcome.kind) {
       case "aborted":
+        this.#recordUse(attempt, used);
         return false; // whoever aborts an attempt has given it up
       case "completed":
-        return this.#settleStep(step, { type: "STEP_COMPLETED", stepId, output: outcome.output }, now);
+        return this.#settleStep(step, { type: "STEP_COMPLETED", stepId, output: outcome.output, used }, now);
       case "failedOnChannel": {
         const { error, channel, payload } = outcome;
-        return this.#settleStep(step, { type: "STEP_FAILED", stepId, error, channel, payload }, now);
+        return this.#settleStep(step, { type: "STEP_FAILED", stepId, error, channel, payload, used }, now);
       }
       case "inDoubt":
+        this.#recordUse(attempt, used);
         this.#doubt(step, outcome.error);
         return false;
       case "overBudget":
@@ -493,10 +504,11 @@ export class Actor implements FlowRunHost, AttemptSink {
         if (delay === undefined) {
           return this.#settleStep(
             step,
-            { type: "STEP_FAILED", stepId, error, channel: undefined, payload: undefined },
+            { type: "STEP_FAILED", stepId, error, channel: undefined, payload: undefined, used },
             now,
           );
         }
+        this.#recordUse(attempt, used);
         const dueAt = now + delay;
         this.#retry({
           type: "STEP_RETRIED",
@@ -808,8 +820,7 @@ export class Actor implements FlowRunHost, AttemptSink {
 
   /** Prepares an attempt; the partition dispatches it once what led to it is durable. */
   requestEffect(step: OpenStep): void {
-    const account = this.spender && new CallAccount(this.spender);
-    const attempt = new InFlight(this.id, this.flowId, step, this, account);
+    const attempt = new InFlight(this.id, this.flowId, step, this);
     (this.#inFlight ??= new LeanMap()).set(step.stepId, attempt);
     this.#watchStop(step);
     const draft = this.#change();
@@ -838,10 +849,9 @@ export class Actor implements FlowRunHost, AttemptSink {
     this.post({ kind: "effectEvent", attempt, name, payload: toWire(payload, this.#host.limits) });
   }
 
-  /** Records what an attempt has used, if there is anything to account for. */
-  #meter({ stepId, attempt, account }: InFlight, now: number): void {
-    const used = account?.close(stepId, attempt, now);
-    if (used) this.#recordUse(used);
+  /** Takes down what an attempt has used, if there is anything to account for: nothing else will be recorded of it. */
+  #meter(attempt: InFlight, now: number): void {
+    this.#recordUse(attempt, attempt.account?.close(now));
   }
 
   /** The same for all that are under way: with the end of their execution nobody waits for them any more. */
@@ -851,16 +861,12 @@ export class Actor implements FlowRunHost, AttemptSink {
   }
 
   /** The same for one whose account was lost with its process: that it began must be assumed, what it used is not known. */
-  #meterLost({ stepId, attempt }: OpenStep, now: number): void {
-    if (!this.spender?.keeper.beginLost(this.spender, now)) return;
-    const nothing = { tokens: 0, cost: 0, wallMs: undefined };
-    this.#recordUse({ type: "EFFECT_METERED", stepId, attempt, ...nothing, startedAt: now });
+  #meterLost(step: OpenStep, now: number): void {
+    if (this.spender?.keeper.beginLost(this.spender, now)) this.#recordUse(step, { startedAt: now });
   }
 
-  #recordUse(used: EventOf<"EFFECT_METERED">): void {
-    this.append(used);
-    const draft = this.#change();
-    if (this.spender) draft.settled = appended(draft.settled, used);
+  #recordUse({ stepId, attempt }: InFlight | OpenStep, used: Used | undefined): void {
+    if (used) this.append({ type: "EFFECT_METERED", stepId, attempt, used });
   }
 
   /** What an attempt came to when it did not count any more; by then this may not be in memory. */

@@ -1,6 +1,5 @@
 // Draft: what one pass has gathered of one execution so far. Most passes touch little of it, and there are very many.
 
-import type { Used } from "../effects/index.js";
 import { appended, type ExecutionEvent, type HeddleError, type TimerRow } from "../kernel/index.js";
 import type { InFlight } from "./in-flight.js";
 import type { Reply, ResumeRequest } from "./messages.js";
@@ -18,7 +17,6 @@ export class Draft {
   closedResumes: ClosedResume[] | undefined;
   armed: TimerRow[] | undefined;
   disarmed: TimerRow[] | undefined;
-  settled: Used[] | undefined;
 
   append(event: ExecutionEvent): void {
     this.events = appended(this.events, event);

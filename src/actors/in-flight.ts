@@ -34,7 +34,7 @@ export class InFlight extends Abortable implements Invocation {
   /** Its own: the step goes on counting when this attempt has failed. */
   readonly attempt: number;
   readonly failures: number;
-  /** Made for the first report where no budgets are configured. */
+  /** Opened when it is dispatched or, where no budgets are configured, for the first report. */
   account: CallAccount | undefined;
   readonly #step: OpenStep;
   /** Whether it was handed to the executor. */
@@ -45,13 +45,7 @@ export class InFlight extends Abortable implements Invocation {
   readonly #sink: AttemptSink;
   #isLate = false;
 
-  constructor(
-    executionId: string,
-    workflowId: string,
-    step: OpenStep,
-    sink: AttemptSink,
-    account: CallAccount | undefined,
-  ) {
+  constructor(executionId: string, workflowId: string, step: OpenStep, sink: AttemptSink) {
     super();
     this.executionId = executionId;
     this.workflowId = workflowId;
@@ -59,7 +53,6 @@ export class InFlight extends Abortable implements Invocation {
     this.failures = step.failures;
     this.#step = step;
     this.#sink = sink;
-    this.account = account;
   }
 
   get stepId(): string {

@@ -26,6 +26,7 @@ import {
   NO_VAULT,
   type PartitionLog,
   type Unseal,
+  usedIn,
   type ValueLimits,
   type Vault,
 } from "../kernel/index.js";
@@ -134,6 +135,7 @@ export class Partition implements IntakeHost, InquiriesHost {
     this.limits = options.limits;
     this.partition = options.log.partition;
     this.ledger = options.ledger;
+    this.ledger?.follow(this.partition, (id) => this.#actors.get(id)?.spender);
     this.vault = options.vault ?? NO_VAULT;
     this.#log = options.log;
     this.#clock = options.clock;
@@ -273,7 +275,6 @@ export class Partition implements IntakeHost, InquiriesHost {
   #forget(actor: Actor): void {
     this.#actors.delete(actor.id);
     this.#intake.left(actor.id);
-    this.ledger?.forget(actor.id);
     if (!actor.holdsSlot) return;
     actor.holdsSlot = false;
     this.#admission.leave();
@@ -438,9 +439,12 @@ export class Partition implements IntakeHost, InquiriesHost {
   #settle(moves: readonly Move[], now: number): readonly MeterRow[] | undefined {
     const { ledger } = this;
     if (!ledger) return undefined;
-    for (const { actor, settled } of moves) {
-      if (!actor.spender) continue;
-      for (const used of settled) ledger.settle(actor.spender, used, now);
+    for (const { actor, record } of moves) {
+      if (!actor.spender || !record) continue;
+      for (const event of record.events) {
+        const used = usedIn(event);
+        if (used) ledger.settle(actor.spender, used, now);
+      }
     }
     return ledger.takeRows(this.partition);
   }
@@ -486,6 +490,7 @@ export class Partition implements IntakeHost, InquiriesHost {
     if (this.#condition.kind !== "open" || !actor?.awaits(attempt)) return;
     this.#attempts++;
     attempt.isDispatched = true;
+    attempt.account = actor.openAccount();
     const settle = (outcome: Outcome): void => {
       this.#attempts--;
       if (attempt.isCalledOff) attempt.noteLate(outcome);

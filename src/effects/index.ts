@@ -58,11 +58,10 @@ export {
   type BudgetQuery,
   type BudgetStanding,
   Ledger,
-  refusalIn,
 } from "./quota/ledger.js";
+export { refusalIn } from "./quota/line.js";
 export type { Refusal } from "./quota/refusal.js";
 export type { Spender } from "./quota/spender.js";
-export type { Used } from "./quota/tally.js";
 export { retryHintOf } from "./retry-hint.js";
 export { RetryLater } from "./retry-later.js";
 export { type RingParts, ring } from "./ring.js";

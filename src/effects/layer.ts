@@ -78,8 +78,12 @@ function around(layer: EffectMiddleware, inwards: Passage): Passage {
       if (!mayGoOn) throw calledTwice(ctx); // Y3
       mayGoOn = false;
       const [value, context] = changed;
-      const result = promiseOf(() =>
-        inwards(context ?? ctx, changed.length > 0 ? value : input, innermost, isElsewhere),
+      const result = promiseOf(
+        inwards,
+        context ?? ctx,
+        changed.length > 0 ? value : input,
+        innermost,
+        isElsewhere,
       );
       result.then(undefined, failed); // Y5
       return result;
@@ -87,9 +91,9 @@ function around(layer: EffectMiddleware, inwards: Passage): Passage {
   };
 }
 
-function promiseOf(call: () => unknown): Promise<unknown> {
+function promiseOf(inwards: Passage, ...call: Parameters<Passage>): Promise<unknown> {
   try {
-    return promised(call());
+    return promised(inwards(...call));
   } catch (error) {
     return rejected(error);
   }

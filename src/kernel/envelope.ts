@@ -17,9 +17,16 @@ const PUBLIC_FORMS: { readonly [K in EventType]: (event: EventOf<K>) => PublicFo
     plain(type, { stepId, input: fromWire(input), kind, toolId, shielded, deadlineAt }),
   STEP_RETRIED: ({ type, stepId, attempt, reason, dueAt, error }) =>
     plain(type, { stepId, attempt, reason, dueAt, error: fromWire(error) }),
-  STEP_COMPLETED: ({ type, stepId, output }) => plain(type, { stepId, output: fromWire(output) }),
-  STEP_FAILED: ({ type, stepId, error, channel, payload }) =>
-    plain(type, { stepId, error: fromWire(error), channel, payload: fromWire(payload) }),
+  STEP_COMPLETED: ({ type, stepId, output, used }) =>
+    plain(type, { stepId, output: fromWire(output), used: used && { ...used } }),
+  STEP_FAILED: ({ type, stepId, error, channel, payload, used }) =>
+    plain(type, {
+      stepId,
+      error: fromWire(error),
+      channel,
+      payload: fromWire(payload),
+      used: used && { ...used },
+    }),
   DECISION_RECORDED: ({ type, decisionId, choice, source, rationale }) =>
     plain(type, { decisionId, choice: fromWire(choice), source, rationale: fromWire(rationale) }),
   DECISION_FAILED: ({ type, decisionId, error }) => plain(type, { decisionId, error: fromWire(error) }),
@@ -44,8 +51,7 @@ const PUBLIC_FORMS: { readonly [K in EventType]: (event: EventOf<K>) => PublicFo
     plain(type, { stepId, attempt, kind, error: fromWire(error) }),
   EFFECT_INDOUBT: ({ type, stepId, attempt, error }) =>
     plain(type, { stepId, attempt, error: fromWire(error) }),
-  EFFECT_METERED: ({ type, stepId, attempt, tokens, cost, wallMs, startedAt }) =>
-    plain(type, { stepId, attempt, tokens, cost, wallMs, startedAt }),
+  EFFECT_METERED: ({ type, stepId, attempt, used }) => plain(type, { stepId, attempt, used: { ...used } }),
   QUOTA_EXCEEDED: ({ type, stepId, scope, meter, limit, used }) =>
     plain(type, { stepId, scope, meter, limit, used }),
   EFFECT_EVENT: ({ name, payload }) => ({ type: name, payload: fromWire(payload) }),

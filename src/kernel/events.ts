@@ -13,11 +13,13 @@ import {
   type Field,
   finite,
   listOf,
+  objectOf,
   oneOf,
   optional,
   text,
   unchecked,
 } from "./field.js";
+import type { Used } from "./meter.js";
 import type { FoldedState, GateStatus } from "./state.js";
 import type { CancelCode } from "./status.js";
 
@@ -54,8 +56,15 @@ interface EventFields {
     deadlineAt?: number | undefined;
   };
   STEP_RETRIED: { stepId: string; attempt: number; reason: RetryReason; dueAt: number; error: Wire };
-  STEP_COMPLETED: { stepId: string; output: Wire };
-  STEP_FAILED: { stepId: string; error: Wire; channel: string | undefined; payload: Wire };
+  /** `used`: by the attempt that came to it, where that is accounted for. */
+  STEP_COMPLETED: { stepId: string; output: Wire; used?: Used | undefined };
+  STEP_FAILED: {
+    stepId: string;
+    error: Wire;
+    channel: string | undefined;
+    payload: Wire;
+    used?: Used | undefined;
+  };
   DECISION_RECORDED: { decisionId: string; choice: Wire; source: string | undefined; rationale: Wire };
   DECISION_FAILED: { decisionId: string; error: Wire };
   VALUE_RECORDED: { name: string; value: Wire };
@@ -82,15 +91,8 @@ interface EventFields {
   EFFECT_INDOUBT: { stepId: string; attempt: number; error: Wire };
   CANCEL_REQUESTED: { reason: string; code?: CancelCode | undefined };
   OUTCOME_LATE: { stepId: string; attempt: number; kind: "completed" | "failed"; error: Wire };
-  /** What an attempt used. The last two are absent where nothing measured it. */
-  EFFECT_METERED: {
-    stepId: string;
-    attempt: number;
-    tokens: number;
-    cost: number;
-    wallMs: number | undefined;
-    startedAt: number | undefined;
-  };
+  /** What an attempt used that did not end its step. */
+  EFFECT_METERED: { stepId: string; attempt: number; used: Used };
   /** A budget was used up; what follows says what became of the step. */
   QUOTA_EXCEEDED: { stepId: string; scope: string; meter: string; limit: number; used: number };
 }
@@ -131,6 +133,12 @@ interface KindRow<K extends EventType> {
 const wire = unchecked<Wire>();
 const optionalText = optional(text);
 const optionalTime = optional(finite);
+const usedAmounts: Field<Used> = objectOf({
+  tokens: optional(amount),
+  cost: optional(amount),
+  wallMs: optional(amount),
+  startedAt: optionalTime,
+});
 const optionalFlag = optional(oneOf(true));
 const cancelCode = optional(oneOf("DEADLINE_EXCEEDED"));
 const nothing = (): void => {};
@@ -208,8 +216,9 @@ export const EVENT_KINDS: { readonly [K in EventType]: KindRow<K> } = {
   STEP_COMPLETED: {
     code: 4,
     since: 1,
-    fields: { stepId: text, output: wire },
+    fields: { stepId: text, output: wire, used: optional(usedAmounts) },
     fold: (state, event, at) => {
+      addUse(state, event.used);
       const frame = endFrame(state, event.stepId, "completed", at);
       if (frame) frame.output = event.output;
     },
@@ -217,8 +226,15 @@ export const EVENT_KINDS: { readonly [K in EventType]: KindRow<K> } = {
   STEP_FAILED: {
     code: 5,
     since: 1,
-    fields: { stepId: text, error: wire, channel: optionalText, payload: wire },
+    fields: {
+      stepId: text,
+      error: wire,
+      channel: optionalText,
+      payload: wire,
+      used: optional(usedAmounts),
+    },
     fold: (state, event, at) => {
+      addUse(state, event.used);
       const frame = endFrame(state, event.stepId, "failed", at);
       if (!frame) return;
       frame.error = event.error;
@@ -394,21 +410,8 @@ export const EVENT_KINDS: { readonly [K in EventType]: KindRow<K> } = {
   EFFECT_METERED: {
     code: 24,
     since: 1,
-    fields: {
-      stepId: text,
-      attempt: count,
-      tokens: amount,
-      cost: amount,
-      wallMs: optional(amount),
-      startedAt: optional(finite),
-    },
-    fold: (state, { tokens, cost, wallMs = 0 }) => {
-      const { usage } = state;
-      usage.calls++;
-      usage.tokens += tokens;
-      usage.cost += cost;
-      usage.wallMs += wallMs;
-    },
+    fields: { stepId: text, attempt: count, used: usedAmounts },
+    fold: (state, { used }) => addUse(state, used),
   },
   QUOTA_EXCEEDED: {
     code: 25,
@@ -433,12 +436,33 @@ function endFrame(
   return frame;
 }
 
+function addUse({ usage }: FoldedState, used: Used | undefined): void {
+  if (!used) return;
+  const { tokens = 0, cost = 0, wallMs = 0 } = used;
+  usage.calls++;
+  usage.tokens += tokens;
+  usage.cost += cost;
+  usage.wallMs += wallMs;
+}
+
 function closeGate(state: FoldedState, gateId: string, status: GateStatus, at: EventPosition): void {
   const gate = state.gates[gateId];
   if (!gate || gate.status !== "open") return;
   state.openGates--;
   gate.status = status;
   gate.closedAt = at.timestamp;
+}
+
+/** What an attempt used that is over with this event. */
+export function usedIn(event: ExecutionEvent): Used | undefined {
+  switch (event.type) {
+    case "STEP_COMPLETED":
+    case "STEP_FAILED":
+    case "EFFECT_METERED":
+      return event.used;
+    default:
+      return undefined;
+  }
 }
 
 const EVENT_TYPES = Object.keys(EVENT_KINDS) as EventType[];

@@ -54,6 +54,22 @@ export function listOf<T>(item: Field<T>): Field<readonly T[]> {
   };
 }
 
+/** An object that has these and no others. */
+export function objectOf<T extends object>(fields: { readonly [F in keyof T]-?: Field<T[F]> }): Field<T> {
+  const known = Object.entries<Field<unknown>>(fields);
+  return {
+    expected: `an object, ${known.map(([name, { expected }]) => `${name} ${expected}`).join(", ")}`,
+    takes: (value): value is T => {
+      if (typeof value !== "object" || value === null) return false;
+      const values = value as Readonly<Record<string, unknown>>;
+      return (
+        Object.keys(values).every((name) => Object.hasOwn(fields, name)) &&
+        known.every(([name, { takes }]) => takes(values[name]))
+      );
+    },
+  };
+}
+
 export function optional<T>({ expected, takes }: Field<T>): Field<T | undefined> {
   return {
     expected: `${expected}, or nothing`,

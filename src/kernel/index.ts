@@ -52,6 +52,7 @@ export {
   type PatchOperation,
   RESERVED_EVENT_NAMES,
   type TaskKind,
+  usedIn,
 } from "./events.js";
 export { appended } from "./exact-list.js";
 export { CURRENT_FLAGS } from "./flags.js";
@@ -78,7 +79,7 @@ export {
 } from "./ids.js";
 export type { OpenStep } from "./issued-steps.js";
 export { LeanMap } from "./lean-map.js";
-export type { Meter, MeterRow, Totals } from "./meter.js";
+export type { Meter, MeterRow, Totals, Used } from "./meter.js";
 export { checkPolicies, type Grant, type PolicyDefinition, policy$ } from "./policy.js";
 export type { OutcomeEvent } from "./recording.js";
 export { checkEventName, checkUsage } from "./request.js";

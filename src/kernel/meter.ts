@@ -6,6 +6,15 @@
  */
 export type Meter = "calls" | "tokens" | "cost" | "wallMs";
 
+/** What one attempt used. What nobody reported, or measured, is absent. */
+export type Used = {
+  readonly tokens?: number | undefined;
+  readonly cost?: number | undefined;
+  readonly wallMs?: number | undefined;
+  /** When it was let through, milliseconds since the epoch: where budgets are configured. */
+  readonly startedAt?: number | undefined;
+};
+
 export type Totals = { readonly [M in Meter]: number };
 
 /** The totals of one flow or one tenant over all executions of one partition. */

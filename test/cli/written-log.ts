@@ -195,13 +195,17 @@ export async function writeInDoubt(
   await after.close();
 }
 
-/** An execution whose second step is over the budget of its flow. */
+/** An execution whose first step is made twice, and whose second is over the budget of its flow. */
 export async function writeOverBudget(dir: string, id: string): Promise<void> {
   const ask = step$({
     id: "ask",
     inputSchema: any,
     outputSchema: any,
-    handler: handler$((_input, { meter }) => meter({ tokens: 12, cost: 0.5 })),
+    retry: { maxAttempts: 2, baseDelayMs: 1 },
+    handler: handler$((_input, { attempt, meter }) => {
+      if (attempt === 1) throw new Error("busy");
+      meter({ tokens: 12, cost: 0.5 });
+    }),
   });
   const flow = defineFlow(
     flow$({ id: "asking", version: "1", inputSchema: any, outputSchema: any }),

@@ -36,8 +36,8 @@ describe("the table of event kinds", () => {
         "1 EXECUTION_STARTED flowId,flowVersion,input,flags,principal,deadlineAt",
         "2 STEP_STARTED stepId,input,kind,toolId,shielded,deadlineAt",
         "3 STEP_RETRIED stepId,attempt,reason,dueAt,error",
-        "4 STEP_COMPLETED stepId,output",
-        "5 STEP_FAILED stepId,error,channel,payload",
+        "4 STEP_COMPLETED stepId,output,used",
+        "5 STEP_FAILED stepId,error,channel,payload,used",
         "6 DECISION_RECORDED decisionId,choice,source,rationale",
         "7 DECISION_FAILED decisionId,error",
         "8 VALUE_RECORDED name,value",
@@ -56,7 +56,7 @@ describe("the table of event kinds", () => {
         "21 EFFECT_INDOUBT stepId,attempt,error",
         "22 CANCEL_REQUESTED reason,code",
         "23 OUTCOME_LATE stepId,attempt,kind,error",
-        "24 EFFECT_METERED stepId,attempt,tokens,cost,wallMs,startedAt",
+        "24 EFFECT_METERED stepId,attempt,used",
         "25 QUOTA_EXCEEDED stepId,scope,meter,limit,used",
       ]
     `);

@@ -5,7 +5,7 @@
 
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { EventEnvelope, ExecutionState } from "../../src/kernel/index.js";
+import type { EventEnvelope, ExecutionState, Used } from "../../src/kernel/index.js";
 import type { CrashPlan } from "../support/tapped-store.js";
 import { type ProcessOptions, unhandledRejections, World } from "../support/world.js";
 import { type Around, around, type Calls, Course, calls, type Node, program } from "./cancelled-program.js";
@@ -57,13 +57,20 @@ async function runThrough(
     await process.kill();
     const events = await world.events();
     if (around.budget?.scope === "flow")
-      expect(layers.ledger?.used({ scope: "flow", of: "program", meter: "calls" })).toBe(
-        events.filter(({ type }) => type === "EFFECT_METERED").length,
-      );
+      expect(layers.ledger?.used({ scope: "flow", of: "program", meter: "calls" })).toBe(callsIn(events));
     return { state, events, world, course, around };
   }
   throw new Error("No process got to the end.");
 }
+
+/** Attempts that count. */
+function callsIn(events: readonly EventEnvelope[]): number {
+  const isCounted = ({ type, payload }: EventEnvelope): boolean =>
+    OVER.has(type) && (payload as { used?: Used }).used !== undefined;
+  return events.filter(isCounted).length;
+}
+
+const OVER = new Set(["STEP_COMPLETED", "STEP_FAILED", "EFFECT_METERED"]);
 
 /** What holds of any log of an execution that was called off. */
 function check({ state, events, course, around }: Outcome): void {
@@ -81,7 +88,7 @@ function check({ state, events, course, around }: Outcome): void {
   const { budget } = around;
   const isCut = course.calls.forceAfter !== undefined || budget?.onExceeded === "end";
   const count = (name: string): number => types.filter((type) => type === name).length;
-  if (budget && budget.perMs === undefined) expect(count("EFFECT_METERED")).toBeLessThanOrEqual(budget.limit);
+  if (budget && budget.perMs === undefined) expect(callsIn(events)).toBeLessThanOrEqual(budget.limit);
   if (!isCut) expect(count("ShieldThrough"), "every shield is through").toBe(count("ShieldBegun"));
   expect(course.tooLate, "effects that began after the cancel").toEqual([]);
   for (const [stepId, ran] of course.unaccounted) expect(ran, `${stepId} ran twice`).toBeLessThanOrEqual(1);

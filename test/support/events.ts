@@ -51,7 +51,12 @@ export const SAMPLES: readonly ExecutionEvent[] = [
   { type: "EFFECT_EVENT", stepId: "s", name: "llm_call", payload: toWire({ model: "m" }) },
   { type: "CANCEL_REQUESTED", reason: "too late", code: "DEADLINE_EXCEEDED" },
   { type: "OUTCOME_LATE", stepId: "s", attempt: 1, kind: "failed", error: failure },
-  { type: "EFFECT_METERED", stepId: "s", attempt: 1, tokens: 17, cost: 0.5, wallMs: 40, startedAt: 1_000 },
+  {
+    type: "EFFECT_METERED",
+    stepId: "s",
+    attempt: 1,
+    used: { tokens: 17, cost: 0.5, wallMs: 40, startedAt: 1_000 },
+  },
   { type: "QUOTA_EXCEEDED", stepId: "s", scope: "tenant", meter: "calls", limit: 10, used: 10 },
 ];
 
@@ -64,6 +69,7 @@ const wire: fc.Arbitrary<Wire> = fc
 const maybeTime = fc.option(count, { nil: undefined });
 const shielded = fc.constantFrom(true as const, undefined);
 const cancelCode = fc.constantFrom("DEADLINE_EXCEEDED" as const, undefined);
+const used = fc.record({ tokens: count, cost: count, wallMs: count, startedAt: count }, { requiredKeys: [] });
 const kindOf = fc.constantFrom("step", "llm", "agent", "tool", "ui", "memory", "human", "plan", "a2a");
 
 /** Any event, with a few ids only, so that sequences of them are about one another. */
@@ -95,13 +101,19 @@ export const anyEvent: fc.Arbitrary<ExecutionEvent> = fc.oneof(
     error: wire,
   }),
   fc.record({ type: fc.constant("EFFECT_INDOUBT"), stepId: id(), attempt: count, error: wire }),
-  fc.record({ type: fc.constant("STEP_COMPLETED"), stepId: id(), output: wire }),
+  fc.record({
+    type: fc.constant("STEP_COMPLETED"),
+    stepId: id(),
+    output: wire,
+    used: fc.option(used, { nil: undefined }),
+  }),
   fc.record({
     type: fc.constant("STEP_FAILED"),
     stepId: id(),
     error: wire,
     channel: maybeText,
     payload: wire,
+    used: fc.option(used, { nil: undefined }),
   }),
   fc.record({
     type: fc.constant("DECISION_RECORDED"),
@@ -159,10 +171,7 @@ export const anyEvent: fc.Arbitrary<ExecutionEvent> = fc.oneof(
     type: fc.constant("EFFECT_METERED"),
     stepId: id(),
     attempt: count,
-    tokens: count,
-    cost: count,
-    wallMs: fc.option(count, { nil: undefined }),
-    startedAt: fc.option(count, { nil: undefined }),
+    used,
   }),
   fc.record({
     type: fc.constant("QUOTA_EXCEEDED"),

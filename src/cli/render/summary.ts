@@ -2,6 +2,7 @@
 
 import type { Wire } from "../../kernel/codec/index.js";
 import type { EventOf, EventType, ExecutionEvent } from "../../kernel/events.js";
+import type { Used } from "../../kernel/meter.js";
 import { moment } from "./time.js";
 
 export interface EventSummary {
@@ -23,10 +24,10 @@ const SUMMARIES: { readonly [K in EventType]: (event: EventOf<K>) => EventSummar
     if (reason === "recovered") return about(`${stepId} attempt ${attempt}, the last one was cut short`);
     return about(`${stepId} attempt ${attempt} at ${moment(dueAt)}`, ["after", error]);
   },
-  STEP_COMPLETED: ({ stepId, output }) => about(stepId, ["output", output]),
-  STEP_FAILED: ({ stepId, error, channel, payload }) => {
-    if (channel === undefined) return about(stepId, ["error", error]);
-    return about(`${stepId} on channel ${channel}`, ["payload", payload]);
+  STEP_COMPLETED: ({ stepId, output, used }) => about(withUse(stepId, used), ["output", output]),
+  STEP_FAILED: ({ stepId, error, channel, payload, used }) => {
+    if (channel === undefined) return about(withUse(stepId, used), ["error", error]);
+    return about(withUse(`${stepId} on channel ${channel}`, used), ["payload", payload]);
   },
   DECISION_RECORDED: ({ decisionId, choice, source, rationale }) => {
     const subject = source === undefined ? decisionId : `${decisionId} by ${source}`;
@@ -67,14 +68,8 @@ const SUMMARIES: { readonly [K in EventType]: (event: EventOf<K>) => EventSummar
   EFFECT_INDOUBT: ({ stepId, attempt, error }) => {
     return about(`${stepId} attempt ${attempt} may have done its work`, ...present("after", error));
   },
-  EFFECT_METERED: ({ stepId, attempt, tokens, cost, wallMs }) => {
-    const used = [
-      ...(tokens > 0 ? [`${tokens} tokens`] : []),
-      ...(cost > 0 ? [`cost ${cost}`] : []),
-      ...(wallMs === undefined ? [] : [`${wallMs} ms`]),
-    ];
-    return about(`${stepId} attempt ${attempt} used ${used.join(", ") || "nothing that is known"}`);
-  },
+  EFFECT_METERED: ({ stepId, attempt, used }) =>
+    about(`${stepId} attempt ${attempt} used ${amountsOf(used)}`),
   QUOTA_EXCEEDED: ({ stepId, scope, meter, limit, used }) =>
     about(`${stepId}: ${meter} of the ${scope} are ${used} of ${limit}`),
   EFFECT_EVENT: ({ stepId, payload }) => about(`emitted by step ${stepId}`, ["payload", payload]),
@@ -85,6 +80,19 @@ const RESUMED_BY = { event: "its event", timeout: "its timeout", timer: "its tim
 export function summaryOf<K extends EventType>(event: EventOf<K> & ExecutionEvent): EventSummary {
   const summary = SUMMARIES[event.type] as (event: EventOf<K>) => EventSummary;
   return summary(event);
+}
+
+function withUse(subject: string, used: Used | undefined): string {
+  return used ? `${subject} (used ${amountsOf(used)})` : subject;
+}
+
+function amountsOf({ tokens = 0, cost = 0, wallMs }: Used): string {
+  const amounts = [
+    ...(tokens > 0 ? [`${tokens} tokens`] : []),
+    ...(cost > 0 ? [`cost ${cost}`] : []),
+    ...(wallMs === undefined ? [] : [`${wallMs} ms`]),
+  ];
+  return amounts.join(", ") || "nothing that is known";
 }
 
 function about(subject: string, ...values: (readonly [string, Wire])[]): EventSummary {

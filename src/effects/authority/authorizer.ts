@@ -35,10 +35,8 @@ export function isAuthorizer(value: unknown): value is CapabilityAuthorizer {
 
 /** Whether a grant covers this call; see `Grant` for its forms. */
 export function covers(grant: Grant, effectId: string, resource: string | undefined): boolean {
-  const names = resource === undefined ? [effectId] : [effectId, `${effectId}:${resource}`];
-  if (!grant.endsWith("*")) return names.includes(grant);
-  const prefix = grant.slice(0, -1);
-  return names.some((name) => name.startsWith(prefix));
+  const name = resource === undefined ? effectId : `${effectId}:${resource}`;
+  return grant.endsWith("*") ? name.startsWith(grant.slice(0, -1)) : grant === effectId || grant === name;
 }
 
 /** Whether a grant covers any of the things behind an effect. */

@@ -9,6 +9,9 @@ import {
   covers,
 } from "./authorizer.js";
 
+const ALLOWED: CapabilityVerdict = { allowed: true };
+const DENIED: CapabilityVerdict = { allowed: false, reason: "nothing grants it" };
+
 export class GrantTable implements CapabilityAuthorizer {
   readonly #grants: ReadonlyMap<string, readonly Grant[]>;
 
@@ -28,13 +31,14 @@ export class GrantTable implements CapabilityAuthorizer {
   }
 
   authorize({ principal, workflowId, effectId, resource }: CapabilityRequest): CapabilityVerdict {
-    const holders = [actorOf(principal), workflowId];
-    const granted = holders.some((holder) =>
-      (holder === undefined ? [] : (this.#grants.get(holder) ?? [])).some((grant) =>
-        covers(grant, effectId, resource),
-      ),
-    );
-    return granted ? { allowed: true } : { allowed: false, reason: "nothing grants it" };
+    const isNamed = (grant: Grant): boolean => covers(grant, effectId, resource);
+    const actor = actorOf(principal);
+    const isGranted = (actor !== undefined && this.#has(actor, isNamed)) || this.#has(workflowId, isNamed);
+    return isGranted ? ALLOWED : DENIED;
+  }
+
+  #has(holder: string, isNamed: (grant: Grant) => boolean): boolean {
+    return this.#grants.get(holder)?.some(isNamed) ?? false;
   }
 }
 

@@ -3,7 +3,7 @@
 // C1  Reports add up. They count at once, for whoever asks next.
 // C2  What is reported after the attempt is over counts nowhere.
 
-import { checkUsage, type EventOf, type UsageReport } from "../../kernel/index.js";
+import { checkUsage, type UsageReport, type Used } from "../../kernel/index.js";
 import type { Spender } from "./spender.js";
 
 export class CallAccount {
@@ -49,21 +49,15 @@ export class CallAccount {
   }
 
   /** Takes no more. Returns what is to be recorded of it; undefined when it did not begin and reported nothing. */
-  close(stepId: string, attempt: number, now: number): EventOf<"EFFECT_METERED"> | undefined {
+  close(now: number): Used | undefined {
     if (this.#isOver) return undefined;
     this.#isOver = true;
     const startedAt = this.#startedAt;
     if (startedAt === undefined && !this.#hasReported) return undefined;
     const wallMs = startedAt === undefined ? undefined : Math.max(0, (this.#endedAt ?? now) - startedAt);
-    return {
-      type: "EFFECT_METERED",
-      stepId,
-      attempt,
-      tokens: this.#tokens,
-      cost: this.#cost,
-      wallMs,
-      startedAt,
-    };
+    return this.#hasReported
+      ? { tokens: this.#tokens, cost: this.#cost, wallMs, startedAt }
+      : { wallMs, startedAt };
   }
 
   /** What becomes of it is nobody's business any more, as when the log failed under it. */

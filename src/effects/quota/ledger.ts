@@ -8,13 +8,15 @@
 // L2  What a call used becomes a row in the commit that records its outcome, or not at all.
 // L3  A partition's share is replaced whole when its log is read (again): what was counted and did not become durable is gone.
 
-import type { Meter, MeterRow } from "../../kernel/index.js";
+import type { Meter, MeterRow, Used } from "../../kernel/index.js";
 import type { Budget, BudgetScope } from "./budget.js";
-import { graver, type Refusal } from "./refusal.js";
-import { SharedTotals } from "./shared-totals.js";
-import { type Bookkeeper, Spender, type Subject } from "./spender.js";
-import type { Tally, Used } from "./tally.js";
-import { type Line, linesOf, Total } from "./total.js";
+import { type Counted, type Line, linesOf, refusalIn } from "./line.js";
+import { OwnTotal } from "./own-total.js";
+import type { Refusal } from "./refusal.js";
+import { SharedTotals, type Subject } from "./shared-totals.js";
+import { type Bookkeeper, Spender } from "./spender.js";
+import type { Tally } from "./tally.js";
+import { Total } from "./total.js";
 
 /** Which total. */
 export interface BudgetQuery {
@@ -46,6 +48,9 @@ export interface BudgetLedger {
 
 type SharedScope = MeterRow["scope"];
 
+/** What one execution in memory spends, if anything yet. */
+type FindSpender = (executionId: string) => Spender | undefined;
+
 const NOTHING: readonly never[] = [];
 
 export class Ledger implements BudgetLedger, Bookkeeper {
@@ -57,8 +62,8 @@ export class Ledger implements BudgetLedger, Bookkeeper {
   readonly #totals = new Map<string, readonly Total[]>();
   /** By partition, and then by flow and tenant. */
   readonly #shared = new Map<number, Map<string, SharedTotals>>();
-  /** Of executions in memory, by their ids. */
-  readonly #own = new Map<string, readonly Total[]>();
+  /** Executions in memory, by partition. */
+  readonly #spenders = new Map<number, FindSpender>();
   /** What the next commit of a partition has to write. */
   readonly #changed = new Map<number, SharedTotals[]>();
 
@@ -72,7 +77,8 @@ export class Ledger implements BudgetLedger, Bookkeeper {
   // BudgetLedger
 
   used({ scope, of, meter, perMs = 0 }: BudgetQuery): number {
-    const totals = scope === "execution" ? this.#own.get(of) : this.#totals.get(nameOf(scope, of));
+    const totals: readonly Counted[] | undefined =
+      scope === "execution" ? this.#ownOf(of) : this.#totals.get(nameOf(scope, of));
     return totals?.find(({ line }) => line.perMs === perMs)?.used(meter, this.#now()) ?? 0;
   }
 
@@ -85,7 +91,20 @@ export class Ledger implements BudgetLedger, Bookkeeper {
       );
   }
 
+  #ownOf(executionId: string): readonly OwnTotal[] | undefined {
+    for (const find of this.#spenders.values()) {
+      const spender = find(executionId);
+      if (spender) return spender.own;
+    }
+    return undefined;
+  }
+
   // What partitions bring in and take away
+
+  /** Where to look for the executions of a partition. */
+  follow(partition: number, find: FindSpender): void {
+    this.#spenders.set(partition, find);
+  }
 
   /** What the log of a partition holds. (L3) */
   load(partition: number, rows: readonly MeterRow[]): void {
@@ -115,21 +134,15 @@ export class Ledger implements BudgetLedger, Bookkeeper {
     this.#changed.delete(partition);
   }
 
-  /** An execution comes into memory. */
-  open(executionId: string, subject: Subject): Spender {
-    const own = this.#ownLines.map((line) => new Total("execution", executionId, line));
-    this.#own.set(executionId, own);
-    return new Spender(this, subject, own, this.#sharedOf(subject));
+  /** An execution is about to use something, or its log says that it has. */
+  open(subject: Subject): Spender {
+    const own = this.#ownLines.map((line) => new OwnTotal(line));
+    return new Spender(this, own, this.#sharedOf(subject));
   }
 
   /** A subject without an execution: for calls of which somebody else keeps the executions. */
   openShared(subject: Subject): Spender {
-    return new Spender(this, subject, NOTHING, this.#sharedOf(subject));
-  }
-
-  /** It leaves memory. */
-  forget(executionId: string): void {
-    this.#own.delete(executionId);
+    return new Spender(this, NOTHING, this.#sharedOf(subject));
   }
 
   // Calls
@@ -147,7 +160,7 @@ export class Ledger implements BudgetLedger, Bookkeeper {
   }
 
   begin(spender: Spender, now: number): void {
-    for (const total of spender.own) spender.tallyOf(total).begin(now);
+    for (const total of spender.own) total.begin(now);
     for (const tally of spender.shared.tallies) tally.begin(now);
   }
 
@@ -163,19 +176,19 @@ export class Ledger implements BudgetLedger, Bookkeeper {
 
   /** An attempt that was let through then is not made. */
   takeBack(spender: Spender, startedAt: number): void {
-    for (const total of spender.own) spender.tallyOf(total).takeBack(startedAt);
+    for (const total of spender.own) total.takeBack(startedAt);
     for (const tally of spender.shared.tallies) tally.takeBack(startedAt);
   }
 
   report(spender: Spender, tokens: number, cost: number): void {
-    for (const total of spender.own) spender.tallyOf(total).report(tokens, cost);
+    for (const total of spender.own) total.report(tokens, cost);
     for (const tally of spender.shared.tallies) tally.report(tokens, cost);
   }
 
   /** An attempt is over, and the next commit of its partition records that. */
   settle(spender: Spender, used: Used, now: number): void {
     const { shared, subject } = spender;
-    for (const total of spender.own) settleIn(spender.tallyOf(total), used, now);
+    for (const total of spender.own) settleIn(total, used, now);
     for (const tally of shared.tallies) settleIn(tally, used, now);
     if (shared.isChanged || shared.isVoid) return;
     shared.isChanged = true;
@@ -201,7 +214,7 @@ export class Ledger implements BudgetLedger, Bookkeeper {
     if (!shared) {
       const ofFlow = this.#totalsOf("flow", flowId);
       const totals = tenant === undefined ? ofFlow : [...ofFlow, ...this.#totalsOf("tenant", tenant)];
-      shared = new SharedTotals(partition, totals);
+      shared = new SharedTotals(subject, totals);
       known.set(name, shared);
     }
     return shared;
@@ -217,21 +230,6 @@ export class Ledger implements BudgetLedger, Bookkeeper {
     }
     return totals;
   }
-}
-
-/** The gravest of these totals and what was found before. */
-export function refusalIn(
-  totals: readonly Total[],
-  before: Refusal | undefined,
-  now: number,
-): Refusal | undefined {
-  let refusal = before;
-  for (const total of totals) {
-    if (total.line.budgets.length === 0) continue;
-    const found = total.refusal(now);
-    if (found) refusal = graver(refusal, found);
-  }
-  return refusal;
 }
 
 function settleIn(tally: Tally, used: Used, now: number): void {

@@ -1,16 +1,8 @@
-// Spender: one execution as budgets see it. Made when it comes into memory, so that a call looks up nothing.
+// Spender: one execution as budgets see it. Made with its first attempt, so that a further call looks up nothing.
 
-import type { SharedTotals } from "./shared-totals.js";
-import type { Tally, Used } from "./tally.js";
-import type { Total } from "./total.js";
-
-/** Whose use it is. */
-export interface Subject {
-  /** The partition that counts it. */
-  readonly partition: number;
-  readonly flowId: string;
-  readonly tenant: string | undefined;
-}
+import type { Used } from "../../kernel/index.js";
+import type { OwnTotal } from "./own-total.js";
+import type { SharedTotals, Subject } from "./shared-totals.js";
 
 /** Who counts what it uses. */
 export interface Bookkeeper {
@@ -24,26 +16,23 @@ export interface Bookkeeper {
 
 export class Spender {
   readonly keeper: Bookkeeper;
-  readonly subject: Subject;
   /** What it has used itself: that folds from its log. */
-  readonly own: readonly Total[];
+  readonly own: readonly OwnTotal[];
   /** What its flow and its tenant have used. */
   readonly shared: SharedTotals;
 
-  constructor(keeper: Bookkeeper, subject: Subject, own: readonly Total[], shared: SharedTotals) {
+  constructor(keeper: Bookkeeper, own: readonly OwnTotal[], shared: SharedTotals) {
     this.keeper = keeper;
-    this.subject = subject;
     this.own = own;
     this.shared = shared;
   }
 
-  /** A call that stands in its log. `at`: when that was recorded. */
-  restore(used: Used, at: number): void {
-    for (const total of this.own) this.tallyOf(total).restore(used, at);
+  get subject(): Subject {
+    return this.shared.subject;
   }
 
-  /** One of its own has no more than one share. */
-  tallyOf(own: Total): Tally {
-    return own.share(0);
+  /** A call that stands in its log. `at`: when that was recorded. */
+  restore(used: Used, at: number): void {
+    for (const total of this.own) total.restore(used, at);
   }
 }

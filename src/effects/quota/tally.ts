@@ -5,15 +5,7 @@
 // T2  What was settled is apart from what is under way: only the first is kept in the log, the second is lost with the process.
 // T3  Time that goes back opens no window again.
 
-import type { Meter, Totals } from "../../kernel/index.js";
-
-/** What a call that is over has used. `startedAt` is absent when nothing measured it. */
-export interface Used {
-  readonly tokens: number;
-  readonly cost: number;
-  readonly wallMs: number | undefined;
-  readonly startedAt: number | undefined;
-}
+import type { Meter, Totals, Used } from "../../kernel/index.js";
 
 export class Tally {
   readonly perMs: number;
@@ -77,7 +69,8 @@ export class Tally {
 
   /** A call is over that `begin` has counted. */
   settle(used: Used, now: number): void {
-    this.#close(used.tokens, used.cost);
+    const { tokens = 0, cost = 0 } = used;
+    this.#close(tokens, cost);
     this.#add(used, now);
   }
 
@@ -88,7 +81,7 @@ export class Tally {
     this.#add(used, now);
   }
 
-  #add({ tokens, cost, wallMs = 0, startedAt = Infinity }: Used, now: number): void {
+  #add({ tokens = 0, cost = 0, wallMs = 0, startedAt = Infinity }: Used, now: number): void {
     this.#roll(now);
     if (startedAt >= this.windowStart) this.#calls++; // T1
     this.#tokens += tokens;

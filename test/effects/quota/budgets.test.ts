@@ -209,7 +209,7 @@ describe("what counts", () => {
     expect(ledger.used({ scope: "flow", of: "f", meter: "calls" })).toBe(3);
   });
 
-  test("flows without budgets and reports write what they wrote before; a report alone is recorded", async () => {
+  test("budgets and reports add no event to steps that come to an outcome", async () => {
     const world = World.memory();
     const f = using();
     const { run } = await budgeted(world, [f], []);
@@ -217,7 +217,6 @@ describe("what counts", () => {
     expect(await world.types("counted")).toEqual([
       "EXECUTION_STARTED",
       "STEP_STARTED",
-      "EFFECT_METERED",
       "STEP_COMPLETED",
       "EXECUTION_COMPLETED",
     ]);
@@ -233,8 +232,34 @@ describe("what counts", () => {
     expect(await world.types("none")).toHaveLength(4);
     await process.start(plain, 7, "some");
     expect((await process.finish("some")).usage).toEqual({ calls: 1, tokens: 14, cost: 0.5, wallMs: 0 });
-    const [metered] = (await world.events("some")).filter(({ type }) => type === "EFFECT_METERED");
-    expect(metered?.payload).toEqual({ stepId: "s", attempt: 1, tokens: 14, cost: 0.5 });
+    expect(await world.types("some")).toHaveLength(4);
+    const completed = (await world.events("some")).find(({ type }) => type === "STEP_COMPLETED");
+    expect(completed?.payload).toEqual({ stepId: "s", output: undefined, used: { tokens: 14, cost: 0.5 } });
+  });
+
+  test("an attempt that is made again has an event of its own", async () => {
+    const world = World.memory();
+    const step = world.step(
+      "s",
+      (tokens: number, { attempt, meter }) => {
+        meter({ tokens });
+        if (attempt < 3) throw new Error("not yet");
+      },
+      { retry: { maxAttempts: 3 } },
+    );
+    const f = flow<number>("f", (ctx, tokens) => ctx.run(step, tokens));
+    const { process, ledger } = await budgeted(world, [f], []);
+    await process.start(f, 7, "a");
+    expect((await process.finish("a")).usage).toMatchObject({ calls: 3, tokens: 21 });
+    expect((await world.types("a")).slice(1, -1)).toEqual([
+      "STEP_STARTED",
+      "EFFECT_METERED",
+      "STEP_RETRIED",
+      "EFFECT_METERED",
+      "STEP_RETRIED",
+      "STEP_COMPLETED",
+    ]);
+    expect(ledger.used({ scope: "flow", of: "f", meter: "tokens" })).toBe(21);
   });
 
   test("what is under way when its execution ends is accounted for with the end; later reports are not", async () => {

@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { LmdbEventStore, type Totals } from "../../../src/kernel/index.js";
+import { LmdbEventStore, type Totals, type Used } from "../../../src/kernel/index.js";
 import { startChild } from "../../crash/child.js";
 import { temporaryDirectory } from "../../support/temporary-directory.js";
 
@@ -22,8 +22,8 @@ async function usedByTheLogs(dir: string): Promise<Totals> {
   await store.close();
   return logs
     .flat()
-    .filter(({ type }) => type === "EFFECT_METERED")
-    .map(({ payload }) => payload as Partial<Totals>)
+    .filter(({ type }) => ["STEP_COMPLETED", "STEP_FAILED", "EFFECT_METERED"].includes(type))
+    .flatMap(({ payload }) => (payload as { used?: Used }).used ?? [])
     .reduce<Totals>(
       (sum, { tokens = 0, cost = 0, wallMs = 0 }) => ({
         calls: sum.calls + 1,

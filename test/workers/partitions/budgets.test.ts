@@ -63,7 +63,7 @@ describe("between a thread and the host", () => {
     const { ledger, threads } = hostWith(2);
     const [first, second] = threads as [ThreadLedger, ThreadLedger];
     first.load(0, []);
-    const spender = first.open("x", acme(0));
+    const spender = first.open(acme(0));
     const asked = [0, 1].map(() =>
       attempt(first, spender).passed.then(
         () => "in",
@@ -92,7 +92,7 @@ describe("between a thread and the host", () => {
     const { ledger, threads } = hostWith(1);
     const thread = threads[0]!;
     thread.load(0, []);
-    const spender = thread.open("x", acme(0));
+    const spender = thread.open(acme(0));
     const controller = new AbortController();
     const { account, passed } = attempt(thread, spender, controller.signal);
     const called = passed.catch((error: unknown) => error);
@@ -107,7 +107,7 @@ describe("between a thread and the host", () => {
     const { ledger, threads } = hostWith(1);
     const thread = threads[0]!;
     thread.load(0, []);
-    const before = thread.open("x", acme(0));
+    const before = thread.open(acme(0));
     const one = attempt(thread, before);
     await one.passed;
     const late = attempt(thread, before);
@@ -117,7 +117,7 @@ describe("between a thread and the host", () => {
     thread.load(0, []);
     await late.passed.catch(() => {});
     thread.report(before, 5, 0);
-    const after = thread.open("x", acme(0));
+    const after = thread.open(acme(0));
     await Promise.all([attempt(thread, after).passed, attempt(thread, after).passed]);
     expect([used(ledger), used(thread)]).toEqual([2, 2]);
     expect(ledger.used({ scope: "tenant", of: "acme", meter: "tokens" })).toBe(0);
@@ -128,12 +128,12 @@ describe("between a thread and the host", () => {
     const { ledger, threads } = hostWith(1);
     const thread = threads[0]!;
     thread.load(0, []);
-    const spender = thread.open("x", acme(0));
+    const spender = thread.open(acme(0));
     const { account, passed } = attempt(thread, spender);
     await passed;
     account.report({ tokens: 7, cost: 0.5 });
-    const event = account.close("s", 1, 1_020);
-    thread.settle(spender, event!, 1_020);
+    const spent = account.close(1_020);
+    thread.settle(spender, spent!, 1_020);
     const rows = thread.takeRows(0);
     const totals = { perMs: 0, windowStart: 0, calls: 1, tokens: 7, cost: 0.5, wallMs: 20 };
     expect(rows).toEqual([

@@ -5,15 +5,8 @@
 // TL2  The host counts what it lets through in the turn of the answer, so budgets are kept over all threads exactly.
 // TL3  The host is told of everything that counts, in the order in which it happens here, and of nothing that is void.
 
-import {
-  type Budget,
-  Ledger,
-  type Refusal,
-  refusalIn,
-  type Spender,
-  type Used,
-} from "../../../effects/index.js";
-import { type MeterRow, toWire } from "../../../kernel/index.js";
+import { type Budget, Ledger, type Refusal, refusalIn, type Spender } from "../../../effects/index.js";
+import { type MeterRow, toWire, type Used } from "../../../kernel/index.js";
 import type { Outbox } from "../outbox.js";
 import { type HostMessage, ToHost } from "../protocol.js";
 
@@ -80,7 +73,7 @@ export class ThreadLedger extends Ledger {
   override settle(spender: Spender, used: Used, now: number): void {
     super.settle(spender, used, now);
     if (spender.shared.isVoid) return;
-    const { tokens, cost, wallMs, startedAt } = used;
+    const { tokens = 0, cost = 0, wallMs, startedAt } = used;
     this.#outbox.post([ToHost.settled, ...subjectOf(spender), now, tokens, cost, wallMs, startedAt]);
   }
 }
