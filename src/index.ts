@@ -23,7 +23,7 @@ export type {
   StartOptions,
 } from "./actors/index.js";
 // Agents
-export { SkillRegistry } from "./agent/index.js";
+export { SkillRegistry } from "./agent/skills/skill-registry.js";
 // Composing an app
 export {
   type AppWorkers,

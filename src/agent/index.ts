@@ -19,6 +19,7 @@ export type { AgentLoopConfig, AgentLoopInput, ToolCallPolicy, ToolCallRequest }
 export type { AgentMemory, MemoryEntry, RecallQuery } from "./memory/agent-memory.js";
 export { InMemoryAgentMemory, type InMemoryAgentMemoryOptions } from "./memory/in-memory.js";
 export type { Exchange, MemoryWrite, WriteBack } from "./memory/write-back.js";
+export type { ToolChange } from "./menu/tool-menu.js";
 export {
   type ChunkDeltasOptions,
   type ChunkedDeltas,
@@ -52,7 +53,12 @@ export {
   type TurnReasonOptions,
 } from "./routing/turn-reasoner.js";
 export { type Bm25Options, Bm25ToolRanker } from "./search/bm25-tool-ranker.js";
+export { type ToolAnnotation, type ToolSearchDocsOptions, toolSearchDocs } from "./search/tool-docs.js";
 export type { ToolDoc, ToolHit, ToolRanker, ToolRankerFactory } from "./search/tool-ranker.js";
+export type { ToolSearchOptions } from "./search/tool-search.js";
+export type { SkillSelection, SkillSelector } from "./skills/select-skills.js";
+export { type LoopSkills, type SelectedSkills, selectedSkillsOf } from "./skills/selected-skills-of.js";
+export type { SkillActivationOptions } from "./skills/skill-activation.js";
 export { SkillRegistry } from "./skills/skill-registry.js";
 export { type AgentTool, type AgentToolLoop, type AgentToolOptions, agentTool$ } from "./tools/agent-tool.js";
 export { type AgentApproval, agentApproval } from "./tools/approvals.js";

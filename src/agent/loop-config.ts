@@ -5,12 +5,21 @@ import type { LlmMessage, LlmText } from "../llm/index.js";
 import { AgentLoopConfigError } from "./errors.js";
 import { type AgentMemory, memoryComplaint } from "./memory/agent-memory.js";
 import { type WriteBack, writeBackComplaint } from "./memory/write-back.js";
-import { type Rule, rules } from "./option-rules.js";
-import { warnOfRequireApproval } from "./warnings.js";
+import type { ToolChange } from "./menu/tool-menu.js";
+import { checkOptions, type RuleTable, rules } from "./option-rules.js";
+import { readToolSearch, type ToolSearchOptions, type ToolSearchSettings } from "./search/tool-search.js";
+import {
+  readSkillOptions,
+  type SkillOptions,
+  type SkillSettings,
+  skillsComplaint,
+} from "./skills/skill-options.js";
+import { type Warn, warnerOf, warnOfRequireApproval } from "./warnings.js";
 
 /** A call as a policy sees it. */
 export interface ToolCallRequest {
   readonly id: string;
+  /** For a policy the id of the tool; in a conversation what the model calls it, which is the same where every provider takes it. */
   readonly name: string;
   /** As the model gave it: of the tool's schema, and not parsed by it. */
   readonly input: unknown;
@@ -19,7 +28,7 @@ export interface ToolCallRequest {
 /** `turn` counts from 0. */
 export type ToolCallPolicy = (call: ToolCallRequest, turn: number) => boolean | Promise<boolean>;
 
-export interface AgentLoopConfig {
+export interface AgentLoopConfig extends SkillOptions {
   /** Who the agent is, and the tools it has. */
   readonly definition: AgentDefinition;
   /** Names the loop in the log. Default: `agent:` and the id of the definition. Several loops in one execution need one each. */
@@ -67,6 +76,19 @@ export interface AgentLoopConfig {
   readonly writeBack?: WriteBack;
   /** Warns once when the conversation has more bytes and nothing compacts it. Default 262,144; false: never. */
   readonly warnTranscriptBytes?: number | false;
+  /** Lets the model search a large catalog of tools, instead of being told of all of them. Default: it cannot. */
+  readonly toolSearch?: ToolSearchOptions;
+  /**
+   * Whether what third parties say of their tools, in descriptions and JSON schemas, is shown to the model. A third party's is a tool
+   * with `origin: "remote"`, a `jsonInputSchema` or the kind "a2a". Default false.
+   */
+  readonly trustJsonSchemaText?: boolean;
+  /**
+   * Asked before a call of a tool whose description or schema is not what this agent was told of it. True: the call is refused, and
+   * the model told so. What was told stays told, whatever this says. Default: no call is refused. Calls of tools that are gone
+   * always are.
+   */
+  readonly refuseChangedTool?: (change: ToolChange) => boolean;
   /** Told of what is odd and works. Default: a warning of the process. */
   readonly onWarn?: (message: string) => void;
 }
@@ -92,18 +114,25 @@ type Defaulted =
   | "maxCallsPerTurn"
   | "maxToolResultBytes"
   | "recallLimit"
-  | "warnTranscriptBytes";
+  | "warnTranscriptBytes"
+  | "trustJsonSchemaText";
+
+/** Options with options of their own, or of several forms. */
+type Read = keyof SkillOptions | "toolSearch";
 
 /** A configuration that was checked. */
 export interface LoopSettings
-  extends Omit<AgentLoopConfig, Defaulted | "parallelTools" | "requireApproval">,
-    Required<Pick<AgentLoopConfig, Defaulted>> {
+  extends Omit<AgentLoopConfig, Defaulted | Read | "parallelTools" | "requireApproval">,
+    Required<Pick<AgentLoopConfig, Defaulted>>,
+    SkillSettings {
   /** Calls of one turn side by side. */
   readonly toolsAtOnce: number;
   readonly tools: readonly ToolDefinition[];
+  readonly toolSearch?: ToolSearchSettings;
+  readonly warn: Warn;
 }
 
-const RULES: { readonly [Option in keyof Required<AgentLoopConfig>]: Rule } = {
+const RULES: RuleTable<AgentLoopConfig> = {
   definition: rules.agent,
   id: rules.id,
   modelToolId: rules.id,
@@ -126,10 +155,16 @@ const RULES: { readonly [Option in keyof Required<AgentLoopConfig>]: Rule } = {
   recallLimit: rules.count(0),
   writeBack: writeBackComplaint,
   warnTranscriptBytes: rules.either(rules.never, rules.count(1)),
+  skills: skillsComplaint,
+  skillSelector: rules.callback,
+  skillActivation: rules.anything,
+  toolSearch: rules.anything,
+  trustJsonSchemaText: rules.flag,
+  refuseChangedTool: rules.callback,
   onWarn: rules.callback,
 };
 
-const INPUT_RULES: { readonly [Field in keyof Required<AgentLoopInput>]: Rule } = {
+const INPUT_RULES: RuleTable<AgentLoopInput> = {
   prompt: rules.llmText,
   promptOrigin: rules.text,
   history: rules.list,
@@ -138,7 +173,7 @@ const INPUT_RULES: { readonly [Field in keyof Required<AgentLoopInput>]: Rule } 
 
 /** @throws AgentLoopConfigError, naming the option */
 export function readLoopConfig(config: AgentLoopConfig): LoopSettings {
-  check("the configuration", config, RULES, "");
+  checkOptions("the configuration", config, RULES, "");
   const { definition, parallelTools = false, requireApproval, needsApproval } = config;
   if (definition === undefined)
     throw new AgentLoopConfigError("definition", "is missing: hand over an agent$");
@@ -153,9 +188,13 @@ export function readLoopConfig(config: AgentLoopConfig): LoopSettings {
     throw new AgentLoopConfigError("humanGate", "must have another name than approvalGate");
   checkMemory(config);
   if (requireApproval) warnOfRequireApproval(config.onWarn);
+  const toolSearch = config.toolSearch && readToolSearch(config.toolSearch);
   return {
     ...DEFAULTS,
     ...present(config),
+    ...(toolSearch && { toolSearch }),
+    ...readSkillOptions(config, toolSearch !== undefined),
+    warn: warnerOf(config.onWarn),
     id: config.id ?? `agent:${definition.id}`,
     ...(requireApproval && { needsApproval: turnedRound(requireApproval) }),
     toolsAtOnce: parallelTools === true ? Number.POSITIVE_INFINITY : Number(parallelTools) || 1,
@@ -182,29 +221,27 @@ const DEFAULTS = {
   maxToolResultBytes: 100 * 1024,
   recallLimit: 20,
   warnTranscriptBytes: 256 * 1024,
+  trustJsonSchemaText: false,
 } as const;
 
 /** @throws AgentLoopConfigError, naming the field */
 export function checkLoopInput(input: AgentLoopInput): void {
-  check("the input", input, INPUT_RULES, "input.");
+  checkOptions("the input", input, INPUT_RULES, "input.");
   if (input.promptOrigin !== undefined && input.prompt === undefined)
     throw new AgentLoopConfigError("input.promptOrigin", "says where a prompt came from, and there is none");
 }
 
-function check(what: string, options: unknown, table: Readonly<Record<string, Rule>>, prefix: string): void {
-  if (typeof options !== "object" || options === null || Array.isArray(options))
-    throw new AgentLoopConfigError(what, "must be an object");
-  for (const [option, value] of Object.entries(options)) {
-    const rule = Object.hasOwn(table, option) ? table[option] : undefined;
-    if (!rule) throw new AgentLoopConfigError(prefix + option, "is no option there is");
-    const complaint = value === undefined ? undefined : rule(value);
-    if (complaint !== undefined) throw new AgentLoopConfigError(prefix + option, complaint);
-  }
-}
-
 /** Without options that are there and undefined: they would hide a default. */
-function present(config: AgentLoopConfig): AgentLoopConfig {
-  const { requireApproval: _, parallelTools: __, ...rest } = config;
+function present(config: AgentLoopConfig): Omit<AgentLoopConfig, Read> {
+  const {
+    requireApproval: _,
+    parallelTools: __,
+    skills: ___,
+    skillSelector: ____,
+    skillActivation: _____,
+    toolSearch: ______,
+    ...rest
+  } = config;
   for (const [option, value] of Object.entries(rest)) {
     if (value === undefined) delete rest[option as keyof typeof rest];
   }

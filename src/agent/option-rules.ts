@@ -1,9 +1,19 @@
 // Rules for the options of a loop. A rule says what is wrong with a value, in words that follow on the option's name.
 
-import { checkEventName, checkId, type HeddleError, isTainted } from "../kernel/index.js";
+import {
+  checkEventName,
+  checkId,
+  type HeddleError,
+  isSkillDefinition,
+  isTainted,
+  isToolDefinition,
+} from "../kernel/index.js";
+import { AgentLoopConfigError } from "./errors.js";
 
 /** Undefined: nothing is. */
 export type Rule = (value: unknown) => string | undefined;
+
+export type RuleTable<T> = { readonly [Option in keyof Required<T>]: Rule };
 
 const count =
   (least: number): Rule =>
@@ -20,11 +30,19 @@ const duration: Rule = (value) =>
 const text: Rule = (value) =>
   typeof value === "string" && value !== "" ? undefined : `must be a text, and not empty`;
 
+const listOf =
+  (is: (item: unknown) => boolean, of: string): Rule =>
+  (value) =>
+    Array.isArray(value) && value.every(is) ? undefined : `must be a list of ${of}`;
+
 const plain = {
   anything: () => undefined,
   flag: (value) => (typeof value === "boolean" ? undefined : `must be true or false, not ${shown(value)}`),
   never: (value) => (value === false ? undefined : `must be false, not ${shown(value)}`),
   callback: (value) => (typeof value === "function" ? undefined : "must be a function"),
+  texts: listOf((item) => typeof item === "string" && item !== "", "texts, none of them empty"),
+  tools: listOf(isToolDefinition, "tools, as tool$ gives them"),
+  skills: listOf(isSkillDefinition, "skills, as skill$ gives them"),
   list: (value) => (Array.isArray(value) ? undefined : "must be a list"),
   llmText: (value) => (typeof value === "string" || isTainted(value) ? undefined : "must be a text"),
   signal: (value) => (value instanceof AbortSignal ? undefined : "must be an AbortSignal"),
@@ -70,4 +88,25 @@ function complaintOf(check: () => void): string | undefined {
 function shown(value: unknown): string {
   if (typeof value === "number" || typeof value === "boolean") return String(value);
   return typeof value === "string" ? JSON.stringify(value) : typeof value;
+}
+
+/**
+ * @param what names the options as a whole, for what is no object
+ * @param prefix comes before the name of each
+ * @throws AgentLoopConfigError for options there are none of, and values that break their rule
+ */
+export function checkOptions(
+  what: string,
+  options: unknown,
+  table: Readonly<Record<string, Rule>>,
+  prefix: string,
+): void {
+  if (typeof options !== "object" || options === null || Array.isArray(options))
+    throw new AgentLoopConfigError(what, "must be an object");
+  for (const [option, value] of Object.entries(options)) {
+    const rule = Object.hasOwn(table, option) ? table[option] : undefined;
+    if (!rule) throw new AgentLoopConfigError(prefix + option, "is no option there is");
+    const complaint = value === undefined ? undefined : rule(value);
+    if (complaint !== undefined) throw new AgentLoopConfigError(prefix + option, complaint);
+  }
 }

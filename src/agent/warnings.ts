@@ -2,7 +2,18 @@
 
 type OnWarn = ((message: string) => void) | undefined;
 
-type WarningCode = "LOOM_AGENT_REQUIRE_APPROVAL_DEPRECATED" | "LOOM_AGENT_TRANSCRIPT_LARGE";
+type WarningCode =
+  | "LOOM_AGENT_RANKER_FACTORY"
+  | "LOOM_AGENT_REQUIRE_APPROVAL_DEPRECATED"
+  | "LOOM_AGENT_SKILL_CHANGED"
+  | "LOOM_AGENT_TOOL_CHANGED"
+  | "LOOM_AGENT_TRANSCRIPT_LARGE";
+
+export type Warn = (code: WarningCode, message: string) => void;
+
+export function warnerOf(onWarn: OnWarn): Warn {
+  return (code, message) => warn(onWarn, code, message);
+}
 
 export function warn(onWarn: OnWarn, code: WarningCode, message: string): void {
   if (onWarn) onWarn(`${code}: ${message}`);

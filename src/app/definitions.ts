@@ -1,6 +1,6 @@
 // Definitions: the surfaces, agents, tools and skills an app knows, listed or found in modules, as code generation lists them.
 
-import { SkillRegistry } from "../agent/index.js";
+import { SkillRegistry } from "../agent/skills/skill-registry.js";
 import {
   type AgentDefinition,
   HeddleError,

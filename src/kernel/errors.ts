@@ -165,6 +165,18 @@ export const ERROR_CODES = {
   FOREIGN_AWAIT: { retryable: false, meaning: "a flow waits for something that is not in its log" },
   REPLAY_DIVERGED: { retryable: true, meaning: "the flow's code does not match what its log recorded" },
   // Agents
+  AGENT_SEARCH_UNAVAILABLE: {
+    retryable: false,
+    meaning: "the ranker of a search failed; the model was told so",
+  },
+  AGENT_SKILL_UNAVAILABLE: {
+    retryable: false,
+    meaning: "a skill an agent was to begin with gives no instructions",
+  },
+  AGENT_TOOL_CHANGED: {
+    retryable: false,
+    meaning: "a tool is not what the model was told of, or is gone; the call was refused",
+  },
   AGENT_LOOP_CONFIG_INVALID: {
     retryable: false,
     meaning: "an option of agentLoop$ is unknown, malformed or contradicts another; the details name it",

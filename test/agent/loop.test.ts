@@ -95,6 +95,7 @@ describe("a loop", () => {
     expect(await stage.world.types()).toMatchInlineSnapshot(`
       [
         "EXECUTION_STARTED",
+        "DECISION_RECORDED",
         "STEP_STARTED",
         "STEP_COMPLETED",
         "STEP_STARTED",

@@ -9,12 +9,12 @@ import { callsToApprove, collectApprovals } from "./approvals.js";
 import { type Call, readCalls } from "./call.js";
 import { describeFailure } from "./failures.js";
 import { runCall } from "./run-call.js";
-import { failed, notRun, type ToolAnswer, toolMessage } from "./tool-answer.js";
+import { failed, notRun, ofMeta, type ToolAnswer, toolMessage } from "./tool-answer.js";
 
 /** @throws agentInterrupted, AGENT_CORRECTION_LIMIT, and what ends an agent of the failures of its tools */
 export async function answerCalls(run: AgentRun, turn: Turn): Promise<void> {
   const { settings } = run;
-  const calls = readCalls(asMade(turn), run.turnId, run.menu, settings.maxCallsPerTurn);
+  const calls = readCalls(asMade(turn), run.turnId, run, settings.maxCallsPerTurn);
   const batch = new Batch(run, calls);
   try {
     await batch.run();
@@ -45,7 +45,7 @@ class Batch {
     this.#run = run;
     this.#calls = calls;
     this.#answers = calls.map((call) => {
-      if (call.kind === "runnable") return undefined;
+      if (call.kind !== "wrong") return undefined;
       run.corrections++;
       return failed(call, call.error, false);
     });
@@ -55,6 +55,7 @@ class Batch {
     const { ctx, settings } = this.#run;
     await this.#settleApprovals();
     if (this.isStopped) return;
+    await this.#answerMeta();
     const branches = this.#calls.map((_, index) => () => this.#answer(index));
     if (settings.toolsAtOnce > 1 && branches.length > 1)
       await ctx.parallel(branches, { limit: settings.toolsAtOnce });
@@ -75,6 +76,13 @@ class Batch {
     const { ctx, settings, turnId } = this.#run;
     const { signal } = settings;
     return signal !== undefined && ctx.decide(`${turnId}:stop`, () => signal.aborted);
+  }
+
+  /** One after the other, whatever else may overlap: what joins the menu joins in the order of the calls. */
+  async #answerMeta(): Promise<void> {
+    for (const [index, call] of this.#calls.entries()) {
+      if (call.kind === "meta") this.#answers[index] = ofMeta(await call.meta.answer(call, call.stepId));
+    }
   }
 
   async #answer(index: number): Promise<void> {

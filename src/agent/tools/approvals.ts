@@ -34,9 +34,9 @@ export async function callsToApprove(
     const indexes: number[] = [];
     for (const [index, call] of calls.entries()) {
       if (!call) continue;
-      const { id, name, input } = call;
-      // Whatever is no clear no is a yes.
-      if ((await needsApproval({ id, name, input }, turn)) !== false) indexes.push(index);
+      const { id, input, tool } = call;
+      // Whatever is no clear no is a yes. A policy knows tools by their ids, whatever the model calls them.
+      if ((await needsApproval({ id, name: tool.id, input }, turn)) !== false) indexes.push(index);
     }
     return indexes;
   });

@@ -3,6 +3,7 @@
 import { describeIssues, issuesOf, parseSync, type ToolDefinition } from "../../kernel/index.js";
 import type { LlmToolCall } from "../../llm/index.js";
 import type { ToolCallRequest } from "../loop-config.js";
+import type { MetaTool } from "../menu/meta-tool.js";
 import type { ToolCallError } from "../result.js";
 
 /** A call that can be made. */
@@ -19,17 +20,25 @@ export interface WrongCall extends ToolCallRequest {
   readonly error: ToolCallError;
 }
 
-export type Call = RunnableCall | WrongCall;
+/** A call that the loop answers itself. */
+export interface MetaCall extends ToolCallRequest {
+  readonly kind: "meta";
+  readonly stepId: string;
+  readonly meta: MetaTool;
+}
+
+export type Call = RunnableCall | MetaCall | WrongCall;
 
 interface Menu {
-  find(name: string): ToolDefinition | undefined;
+  readonly menu: { find(name: string): ToolDefinition | undefined };
+  readonly metaTools: ReadonlyMap<string, MetaTool>;
 }
 
 /** @param turnId of the turn in which they were made */
 export function readCalls(
   calls: readonly LlmToolCall[],
   turnId: string,
-  menu: Menu,
+  { menu, metaTools }: Menu,
   callsMax: number,
 ): readonly Call[] {
   return calls.map((call, index): Call => {
@@ -45,6 +54,8 @@ export function readCalls(
     });
     if (index >= callsMax)
       return wrong("tooManyCalls", `Only ${callsMax} calls are answered in one turn. Ask again in the next.`);
+    const meta = metaTools.get(name);
+    if (meta) return { kind: "meta", id, name, input, stepId, meta };
     const tool = menu.find(name);
     if (!tool) return wrong("unknownTool", `There is no tool of the name ${JSON.stringify(name)}.`);
     if (malformed !== undefined)

@@ -1,6 +1,7 @@
 // Running one call: a step of the flow, a person at a gate, or another agent; and what came of it as an answer to the model.
 
 import { type ExecutableTask, hasCode, parseSync, type ToolDefinition } from "../../kernel/index.js";
+import { ifAdmitted } from "../menu/changed-tools.js";
 import { isStop, saidBefore } from "../turn/ask-model.js";
 import type { AgentRun } from "../turn/run.js";
 import { type AgentTool, isAgentTool } from "./agent-tool.js";
@@ -26,8 +27,9 @@ export async function runCall(run: AgentRun, call: RunnableCall): Promise<ToolAn
   }
 }
 
-function taskOf({ settings }: AgentRun, { tool, stepId }: RunnableCall): ExecutableTask {
-  const { toolTimeoutMs, signal } = settings;
+function taskOf({ settings, menu }: AgentRun, { tool, stepId }: RunnableCall): ExecutableTask {
+  const { toolTimeoutMs, signal, refuseChangedTool } = settings;
+  const change = menu.changeOf(tool.id);
   const timeoutMs = Math.min(tool.timeoutMs ?? Infinity, toolTimeoutMs ?? Infinity);
   return {
     ...tool,
@@ -35,6 +37,7 @@ function taskOf({ settings }: AgentRun, { tool, stepId }: RunnableCall): Executa
     toolId: tool.toolId ?? tool.id,
     ...(timeoutMs !== Infinity && { timeoutMs }),
     ...(signal && { signal }),
+    ...(change && { expand: ifAdmitted(change, refuseChangedTool) }),
   };
 }
 

@@ -1,6 +1,7 @@
 // What came of a call: what the model is shown, and what the log of calls keeps.
 
 import type { LlmText, ToolMessage } from "../../llm/index.js";
+import type { MetaAnswer } from "../menu/meta-tool.js";
 import type { ToolCallError, ToolCallLogEntry } from "../result.js";
 import type { Call } from "./call.js";
 import { errorContent, resultContent } from "./result-content.js";
@@ -12,6 +13,8 @@ export type ToolAnswer =
       readonly result: unknown;
       /** Whether the log holds it as the outcome of the call's step. */
       readonly isOutcome: boolean;
+      /** The decision whose `content` it is. */
+      readonly decisionId?: string;
     }
   | {
       readonly kind: "error";
@@ -19,6 +22,7 @@ export type ToolAnswer =
       readonly error: ToolCallError;
       /** False: the tool was not asked. */
       readonly ran: boolean;
+      readonly decisionId?: string;
     };
 
 export function resulted(call: Call, result: unknown, bytesMax: number, isOutcome: boolean): ToolAnswer {
@@ -32,6 +36,12 @@ export function failed(
   details?: Parameters<typeof errorContent>[2],
 ): ToolAnswer {
   return { kind: "error", content: errorContent(call.name, error, details), error, ran };
+}
+
+export function ofMeta({ content, error, decisionId }: MetaAnswer): ToolAnswer {
+  const held = decisionId === undefined ? {} : { decisionId };
+  if (error === undefined) return { kind: "result", content, result: content, isOutcome: false, ...held };
+  return { kind: "error", content, error: { code: "failed", message: error }, ran: true, ...held };
 }
 
 export function notRun(call: Call): ToolAnswer {

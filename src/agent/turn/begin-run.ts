@@ -6,6 +6,7 @@ import { UntrustedContextError } from "../errors.js";
 import type { AgentLoopInput, LoopSettings } from "../loop-config.js";
 import { recall } from "../memory/recall.js";
 import { joined } from "../model/user-turns.js";
+import { openRun } from "./opening.js";
 import { AgentRun, type RunAgent } from "./run.js";
 
 /** What an agent is told that is told nothing. */
@@ -18,11 +19,16 @@ export async function beginRun(
   input: AgentLoopInput,
   runAgent: RunAgent,
 ): Promise<AgentRun> {
-  const run = new AgentRun(ctx, settings, systemPrompt(settings, input), runAgent);
   const { memory, recallLimit: limit } = settings;
   const prompt = promptOf(input);
+  const opening = await openRun(ctx, settings, {
+    system: settings.systemPrompt ?? settings.definition.systemPrompt,
+    context: factsOf(input),
+    prompt: prompt ?? "",
+  });
+  const run = new AgentRun(ctx, settings, opening, runAgent);
   const recalled = memory && (await recall(ctx, run.loopId, memory, { limit, prompt }));
-  for (const message of opening(recalled, input, prompt)) {
+  for (const message of firstMessages(recalled, input, prompt)) {
     if (message.role === "assistant") run.reserveIds(message);
     run.conversation.say(message);
   }
@@ -30,7 +36,7 @@ export async function beginRun(
 }
 
 /** What was recalled comes first, and is part of what the user says there. */
-function opening(
+function firstMessages(
   recalled: UserMessage | undefined,
   { history = [] }: AgentLoopInput,
   prompt: LlmText | undefined,
@@ -47,14 +53,9 @@ export function promptOf({ prompt, promptOrigin }: AgentLoopInput): LlmText | un
   return typeof prompt === "string" && promptOrigin !== undefined ? tainted(prompt, promptOrigin) : prompt;
 }
 
-function systemPrompt(
-  { systemPrompt, definition }: LoopSettings,
-  { context }: AgentLoopInput,
-): string | undefined {
-  const system = systemPrompt ?? definition.systemPrompt;
-  if (context === undefined) return system;
+function factsOf({ context }: AgentLoopInput): string | undefined {
+  if (context === undefined) return undefined;
   const origin = taintOrigin(context);
   if (origin !== undefined) throw new UntrustedContextError(origin);
-  const facts = `Context:\n${JSON.stringify(context)}`;
-  return system === undefined ? facts : `${system}\n\n${facts}`;
+  return `Context:\n${JSON.stringify(context)}`;
 }

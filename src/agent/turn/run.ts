@@ -4,12 +4,14 @@ import type { ExecutionContext, TypedFailure } from "../../kernel/index.js";
 import type { AssistantMessage, LlmResponse, LlmUsage } from "../../llm/index.js";
 import { agentInterrupted } from "../errors.js";
 import type { AgentLoopConfig, AgentLoopInput, LoopSettings } from "../loop-config.js";
+import type { MetaTool } from "../menu/meta-tool.js";
+import type { ToolMenu } from "../menu/tool-menu.js";
 import type { AgentResult } from "../result.js";
 import { CallLog } from "../tools/call-log.js";
 import { Transcript } from "../transcript/transcript.js";
 import { warn } from "../warnings.js";
 import { withOwnIds } from "./answer.js";
-import { Menu } from "./menu.js";
+import type { Opening } from "./opening.js";
 
 /** The loop itself, as tools that are agents need it. */
 export type RunAgent = (
@@ -26,7 +28,8 @@ export class AgentRun {
   readonly settings: LoopSettings;
   readonly system: string | undefined;
   readonly conversation = new Transcript();
-  readonly menu: Menu;
+  readonly menu: ToolMenu;
+  readonly metaTools: ReadonlyMap<string, MetaTool>;
   readonly calls = new CallLog();
   readonly runAgent: RunAgent;
   /** Turns begun. */
@@ -37,11 +40,12 @@ export class AgentRun {
   #isSizeTold = false;
   readonly #callIds = new Set<string>();
 
-  constructor(ctx: ExecutionContext, settings: LoopSettings, system: string | undefined, runAgent: RunAgent) {
+  constructor(ctx: ExecutionContext, settings: LoopSettings, opening: Opening, runAgent: RunAgent) {
     this.ctx = ctx;
     this.settings = settings;
-    this.system = system;
-    this.menu = new Menu(settings.tools);
+    this.system = opening.system;
+    this.menu = opening.menu;
+    this.metaTools = opening.metaTools;
     this.runAgent = runAgent;
   }
 
