@@ -2,6 +2,12 @@
 
 // Models: one vocabulary for conversations, and the providers that speak it.
 
+export { aiSdkProvider } from "./ai-sdk/ai-sdk-provider.js";
+export type { AiSdkModel } from "./ai-sdk/model.js";
+export { AnthropicProvider } from "./anthropic/anthropic-provider.js";
+export type { AnthropicProviderOptions, AnthropicThinking } from "./anthropic/options.js";
+export { GeminiProvider } from "./gemini/gemini-provider.js";
+export type { GeminiProviderOptions } from "./gemini/options.js";
 export { guardRequest } from "./guard/guard-request.js";
 export type {
   GuardedMessage,
@@ -28,6 +34,8 @@ export type {
   UserMessage,
   UserPart,
 } from "./message.js";
+export { OpenAiProvider } from "./openai/openai-provider.js";
+export type { OpenAiProviderOptions } from "./openai/options.js";
 export type {
   LlmCallOptions,
   LlmCapabilities,
@@ -45,4 +53,5 @@ export {
   type ScriptedProviderOptions,
   scriptedProvider,
 } from "./scripted/scripted-provider.js";
+export type { SdkProviderOptions } from "./sdk/options.js";
 export { addUsage } from "./usage.js";

@@ -65,6 +65,8 @@ export interface ReasoningPart {
   readonly menu?: string;
   /** Which of several routes to models made it, where there are several. No other can read it back. */
   readonly route?: string;
+  /** How much of the message's text, in UTF-16 units, and how many of its calls come before the block, where any do. */
+  readonly after?: { readonly chars: number; readonly calls: number };
 }
 
 /** A reasoning block on its way between a provider and the effect that calls it. */
@@ -73,6 +75,8 @@ export interface ReasoningBlock {
   readonly provider: string;
   readonly text?: string;
   readonly signature?: string;
+  /** How much of the message's text, in UTF-16 units, and how many of its calls come before the block, where any do. */
+  readonly after?: { readonly chars: number; readonly calls: number };
 }
 
 export interface UserMessage {
