@@ -49,6 +49,7 @@ export {
   type PartitionThreadStats,
   type PoolInspection,
   type PoolStats,
+  type ReasoningConfig,
   type RunningCall,
   type SecretsConfig,
   type SecurityConfig,

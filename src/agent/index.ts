@@ -44,6 +44,7 @@ export type {
   ToolCallLogEntry,
   ToolErrorCode,
 } from "./result.js";
+export { requireReasoningContinuation } from "./routing/continuation-rule.js";
 export {
   type ModelRoute,
   type RouteCall,

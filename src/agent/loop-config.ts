@@ -7,6 +7,7 @@ import { type AgentMemory, memoryComplaint } from "./memory/agent-memory.js";
 import { type WriteBack, writeBackComplaint } from "./memory/write-back.js";
 import type { ToolChange } from "./menu/tool-menu.js";
 import { checkOptions, type RuleTable, rules } from "./option-rules.js";
+import { checkModelChoice, type ModelChoice, reasonerComplaint } from "./routing/model-choice.js";
 import { readToolSearch, type ToolSearchOptions, type ToolSearchSettings } from "./search/tool-search.js";
 import {
   readSkillOptions,
@@ -28,13 +29,11 @@ export interface ToolCallRequest {
 /** `turn` counts from 0. */
 export type ToolCallPolicy = (call: ToolCallRequest, turn: number) => boolean | Promise<boolean>;
 
-export interface AgentLoopConfig extends SkillOptions {
+export interface AgentLoopConfig extends ModelChoice, SkillOptions {
   /** Who the agent is, and the tools it has. */
   readonly definition: AgentDefinition;
   /** Names the loop in the log. Default: `agent:` and the id of the definition. Several loops in one execution need one each. */
   readonly id?: string;
-  /** The effect that is the model. */
-  readonly modelToolId?: string;
   /** Default: the definition's. */
   readonly systemPrompt?: string;
   /** Turns at most; then it fails with AGENT_TURN_LIMIT. Default 25. */
@@ -136,6 +135,9 @@ const RULES: RuleTable<AgentLoopConfig> = {
   definition: rules.agent,
   id: rules.id,
   modelToolId: rules.id,
+  reasoning: reasonerComplaint,
+  reasoningToolId: rules.id,
+  requireReasoningContinuation: rules.flag,
   systemPrompt: rules.text,
   maxIterations: rules.count(1),
   toolErrors: rules.oneOf("feedback", "fail"),
@@ -177,8 +179,7 @@ export function readLoopConfig(config: AgentLoopConfig): LoopSettings {
   const { definition, parallelTools = false, requireApproval, needsApproval } = config;
   if (definition === undefined)
     throw new AgentLoopConfigError("definition", "is missing: hand over an agent$");
-  if (config.modelToolId === undefined)
-    throw new AgentLoopConfigError("modelToolId", "is missing: without it there is no model to ask");
+  checkModelChoice(config);
   if (requireApproval && needsApproval)
     throw new AgentLoopConfigError(
       "requireApproval",

@@ -4,6 +4,7 @@ type OnWarn = ((message: string) => void) | undefined;
 
 type WarningCode =
   | "LOOM_AGENT_RANKER_FACTORY"
+  | "LOOM_AGENT_REASONING_DISCARDED"
   | "LOOM_AGENT_REQUIRE_APPROVAL_DEPRECATED"
   | "LOOM_AGENT_SKILL_CHANGED"
   | "LOOM_AGENT_TOOL_CHANGED"

@@ -31,6 +31,7 @@ import type { WorkersConfig } from "../workers/partitions/options.js";
 import { checkDefinitionOptions, DEFINITION_OPTIONS, type DefinitionsConfig } from "./definitions.js";
 import { type EnvelopeConfig, readEnvelope } from "./envelope.js";
 import { checkCount, checkFlag, checkFunction, checkList, isRecord, unavailable } from "./option-checks.js";
+import { checkReasoning, type ReasoningConfig } from "./reasoning.js";
 import { checkSealingKey, checkSecrets, type SealingKey, type SecretsConfig } from "./secrets.js";
 import type { StorageConfig } from "./storage.js";
 
@@ -61,6 +62,8 @@ export interface SecurityConfig {
 export interface ObservabilityConfig {
   /** Not in this version: a value is refused, not ignored. */
   telemetry?: readonly unknown[] | undefined;
+  /** What is kept of what models think. Default: what the model effects say, and a warning for those that keep nothing. */
+  reasoning?: ReasoningConfig | undefined;
   /** Each event when it is appended, before it is durable. */
   onEvent?: ((event: EventEnvelope) => void) | undefined;
   /** Each event once it is durable. */
@@ -136,8 +139,8 @@ const GROUPS: Readonly<
     later: ["compliance", "crypto"],
   },
   observability: {
-    has: ["onEvent", "onDurableEvent", "onWarn", "onStorageError"],
-    later: ["telemetry", "reasoning"],
+    has: ["onEvent", "onDurableEvent", "onWarn", "onStorageError", "reasoning"],
+    later: ["telemetry"],
   },
   durability: { has: ["snapshotEvery"], later: ["retention", "snapshots", "heartbeat"] },
   execution: {
@@ -208,8 +211,9 @@ export function checkConfig(config: unknown): asserts config is LoomConfig {
       isRecord(module) ||
       'is no module: flowModules takes modules, as in import * as orders from "./orders.js"',
   );
-  for (const [hook, value] of Object.entries(observability ?? {}))
-    checkFunction(`observability.${hook}`, value);
+  const { reasoning, ...hooks } = observability ?? {};
+  for (const [hook, value] of Object.entries(hooks)) checkFunction(`observability.${hook}`, value);
+  checkReasoning(reasoning);
   checkDefinitionOptions(config);
   checkFunction("execution.registerEffects", execution?.registerEffects);
   checkFunction("execution.now", execution?.now);
@@ -263,7 +267,7 @@ function checkSecurity({ security, execution, workers }: LoomConfig): void {
 }
 
 /** What cannot cross into partition threads is refused, not ignored. */
-function checkWorkers({ workers, storage, execution, security }: LoomConfig): void {
+function checkWorkers({ workers, storage, execution, security, observability }: LoomConfig): void {
   const threads = readThreadOptions(workers);
   if (!threads) return;
   if (storage?.kind !== "lmdb")
@@ -275,6 +279,11 @@ function checkWorkers({ workers, storage, execution, security }: LoomConfig): vo
       `does not go with workers.actors: effects run in those threads. Export ${option} from the module that workers.app names (${threads.app})`,
     );
   }
+  if (observability?.reasoning)
+    throw invalidOption(
+      "observability.reasoning",
+      "does not go with workers.actors: models are asked in those threads. Give createAgentModelEffect its own reasoning there",
+    );
   for (const option of ["registerEffects", "effectMiddleware", "claimCheck", "now"] as const) {
     if (execution?.[option] === undefined) continue;
     const advice =

@@ -4,7 +4,7 @@ import { Admission, flowsOf, Observer } from "../actors/index.js";
 import type { SkillRegistry } from "../agent/index.js";
 import {
   configuredClaimCheck,
-  EffectRuntime,
+  type EffectRuntime,
   FlowPolicies,
   type KillSwitch,
   type RingParts,
@@ -23,6 +23,7 @@ import { checkConfig, type LoomConfig } from "./config.js";
 import { readDefinitions } from "./definitions.js";
 import { type Envelope, openEnvelope } from "./envelope.js";
 import { partitionThreads } from "./partition-threads.js";
+import { AppEffects, keepsReasoning, readReasoning } from "./reasoning.js";
 import { WorkflowRuntime } from "./runtime.js";
 import { redactorOf, vaultOf } from "./secrets.js";
 import { openStores } from "./storage.js";
@@ -73,7 +74,7 @@ export function defineConfig(config: LoomConfig): LoomApp {
     now,
     warn: (message) => observer.warn(message),
     threads: threads?.count,
-    citesContent: claimCheck !== undefined,
+    citesContent: claimCheck !== undefined || keepsReasoning(observability.reasoning),
   });
   const allFlows = [...flows, ...flowModules.flatMap(flowsOf)];
   const { authorizer, policies, killSwitch, secrets, sealingKey } = security;
@@ -90,8 +91,11 @@ export function defineConfig(config: LoomConfig): LoomApp {
     claimCheck: claimCheck && configuredClaimCheck(claimCheck, () => stores.contentStore),
     secrets: redactorOf(secrets, now),
   };
-  const effectRuntime = threads ? new UnreachableEffects() : new EffectRuntime(ring(parts));
+  const effectRuntime = threads
+    ? new UnreachableEffects()
+    : new AppEffects(ring(parts), readReasoning(observability.reasoning, stores.contentStore));
   registerEffects?.(effectRuntime);
+  if (effectRuntime instanceof AppEffects) effectRuntime.warnOfDropped((message) => observer.warn(message));
   const toThreads =
     threads && partitionThreads(config, threads, stores.eventStore, observer, envelope?.ledger);
   const admission = new Admission(execution);

@@ -8,6 +8,7 @@ export {
   stopReasonConfidence,
   validatorConfidence,
 } from "./confidence.js";
+export { type ReasoningRoutesOptions, registerReasoningRoutes } from "./reasoning-routes.js";
 export {
   type ReasoningResult,
   ReasoningRuntime,

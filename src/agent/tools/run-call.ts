@@ -2,6 +2,7 @@
 
 import { type ExecutableTask, hasCode, parseSync, type ToolDefinition } from "../../kernel/index.js";
 import { ifAdmitted } from "../menu/changed-tools.js";
+import { inheritedChoice } from "../routing/model-choice.js";
 import { isStop, saidBefore } from "../turn/ask-model.js";
 import type { AgentRun } from "../turn/run.js";
 import { type AgentTool, isAgentTool } from "./agent-tool.js";
@@ -43,10 +44,10 @@ function taskOf({ settings, menu }: AgentRun, { tool, stepId }: RunnableCall): E
 
 async function askAgent(run: AgentRun, { stepId, input }: RunnableCall, tool: AgentTool): Promise<string> {
   const { agent, loop, input: inputOf } = tool.inner;
-  const { modelToolId, signal, onWarn } = run.settings;
+  const { signal, onWarn } = run.settings;
   const parsed = parseSync(tool.inputSchema, input, "input of tool", tool.id);
   const config = {
-    ...(modelToolId !== undefined && { modelToolId }),
+    ...inheritedChoice(run.settings, loop),
     ...(onWarn && { onWarn }),
     ...loop,
     ...(signal && { signal }),

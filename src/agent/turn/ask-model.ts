@@ -4,6 +4,7 @@ import { z } from "zod";
 import { type ExecutableTask, hasCode, TypedFailure } from "../../kernel/index.js";
 import type { AssistantMessage, LlmResponse } from "../../llm/index.js";
 import { AGENT_INTERRUPTED, emptyAnswer } from "../errors.js";
+import { type Answered, type AskStep, askRoutes } from "../routing/ask-routes.js";
 import type { TurnForm } from "../transcript/turn-form.js";
 import { assistantMessage, emptinessOf, readAnswer } from "./answer.js";
 import type { AgentRun } from "./run.js";
@@ -27,12 +28,13 @@ export async function askModel(run: AgentRun): Promise<Turn> {
   run.warnOfSize();
   let stepId = run.turnId;
   for (let asked = 1; ; asked++) {
-    const response = await answerAt(run, stepId);
+    const { response, heldAt } = await answerAt(run, stepId);
     run.count(response.usage);
     const emptiness = emptinessOf(response);
     if (emptiness === undefined) {
       const message = run.identified(assistantMessage(response));
-      run.conversation.answer(stepId, response, message);
+      if (heldAt === undefined) run.conversation.say(message);
+      else run.conversation.answer(heldAt, response, message);
       return { response, message };
     }
     if (asked > run.settings.maxEmptyAnswers) throw emptyAnswer(run.loopId, run.turn, asked, emptiness);
@@ -40,26 +42,38 @@ export async function askModel(run: AgentRun): Promise<Turn> {
   }
 }
 
-async function answerAt(run: AgentRun, stepId: string): Promise<LlmResponse> {
-  let given: unknown;
+interface Answer {
+  readonly response: LlmResponse;
+  /** The step that holds it, if one does. */
+  readonly heldAt: string | undefined;
+}
+
+async function answerAt(run: AgentRun, stepId: string): Promise<Answer> {
+  let answered: Answered;
   try {
-    const { form, expand } = run.conversation.turn(stepId, run.system, run.menu.specs);
-    given = await run.ctx.execute({ ...taskOf(run, stepId), expand }, form);
+    const { reasoning, modelToolId } = run.settings;
+    const ask: AskStep = (id, toolId) => {
+      const { form, expand } = run.conversation.turn(id, run.system, run.menu.specs);
+      return run.ctx.execute({ ...taskOf(run, id, toolId), expand }, form);
+    };
+    answered = reasoning
+      ? await askRoutes(run, reasoning, stepId, ask)
+      : { heldAt: stepId, given: await ask(stepId, modelToolId!) };
   } catch (error) {
     throw isStop(error) ? run.interrupted(saidBefore(error)) : error;
   }
-  const response = readAnswer(stepId, given);
+  const response = readAnswer(stepId, answered.given);
   if (response.interrupted) throw run.interrupted(response.content);
-  return response;
+  return { response, heldAt: answered.heldAt };
 }
 
-function taskOf({ settings }: AgentRun, stepId: string): ExecutableTask<TurnForm, unknown> {
-  const { modelToolId, turnTimeoutMs, signal } = settings;
+function taskOf({ settings }: AgentRun, stepId: string, toolId: string): ExecutableTask<TurnForm, unknown> {
+  const { turnTimeoutMs, signal } = settings;
   return {
     id: stepId,
     kind: "llm",
+    toolId,
     errors: CHANNELS,
-    ...(modelToolId !== undefined && { toolId: modelToolId }),
     ...(turnTimeoutMs !== undefined && { timeoutMs: turnTimeoutMs }),
     ...(signal && { signal }),
   };
