@@ -103,7 +103,6 @@ describe("a loop", () => {
         "STEP_STARTED",
         "STEP_COMPLETED",
         "STEP_STARTED",
-        "EFFECT_METERED",
         "STEP_COMPLETED",
         "EXECUTION_COMPLETED",
       ]

@@ -103,10 +103,10 @@ class Batch {
     const { conversation, calls, turn, settings } = this.#run;
     for (const [index, call] of this.#calls.entries()) {
       const answer = this.#answers[index] ?? notRun(call);
-      if (answer.kind === "result" && answer.isOutcome)
+      if (answer.kind === "outcome")
         conversation.result(call.stepId, call, answer.result, settings.maxToolResultBytes);
       else conversation.say(toolMessage(call, answer));
-      calls.add(call, turn, answer);
+      calls.add(call, turn, answer, conversation.bytesOf(conversation.messages.length - 1));
     }
   }
 }

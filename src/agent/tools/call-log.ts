@@ -1,26 +1,26 @@
 // CallLog: every call of a loop and what came of it, for its result. It is bounded, for a flow may return it and a log keep it:
 // past a size in all, an entry says only where the log has the rest.
 
-import { unwrapTainted } from "../../kernel/index.js";
 import type { ToolCallLogEntry } from "../result.js";
 import type { Call } from "./call.js";
 import { logEntry, type ToolAnswer } from "./tool-answer.js";
 
-/** Of inputs and results together, in characters. */
-const CHARS_MAX = 256 * 1024;
+/** Of inputs and results together. */
+const BYTES_MAX = 256 * 1024;
 
 export class CallLog {
   readonly #entries: ToolCallLogEntry[] = [];
-  #chars = 0;
+  #bytes = 0;
 
   get entries(): readonly ToolCallLogEntry[] {
     return [...this.#entries];
   }
 
-  add(call: Call, turn: number, answer: ToolAnswer): void {
+  /** @param bytes of the answer, as the model is shown it */
+  add(call: Call, turn: number, answer: ToolAnswer, bytes: number): void {
     const entry = logEntry(call, turn, answer);
-    this.#chars += unwrapTainted(answer.content).length + (JSON.stringify(call.input)?.length ?? 0);
-    if (this.#chars <= CHARS_MAX) {
+    this.#bytes += bytes + (JSON.stringify(call.input)?.length ?? 0);
+    if (this.#bytes <= BYTES_MAX) {
       this.#entries.push(entry);
       return;
     }

@@ -14,5 +14,5 @@ export async function askHuman(run: AgentRun, call: RunnableCall): Promise<ToolA
     const parsed = parseSync(outputSchema, payload, "answer to tool", id);
     return parsed.success ? { answer: { value: parsed.data } } : { fault: "malformed" };
   });
-  return resulted(call, value, maxToolResultBytes, false);
+  return resulted(call, value, maxToolResultBytes);
 }

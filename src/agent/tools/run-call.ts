@@ -17,9 +17,9 @@ export async function runCall(run: AgentRun, call: RunnableCall): Promise<ToolAn
   const { maxToolResultBytes, toolErrors } = run.settings;
   try {
     if (tool.kind === "human") return await askHuman(run, call);
-    if (isAgentTool(tool)) return resulted(call, await askAgent(run, call, tool), maxToolResultBytes, false);
+    if (isAgentTool(tool)) return resulted(call, await askAgent(run, call, tool), maxToolResultBytes);
     const result = await run.ctx.execute(taskOf(run, call), call.input);
-    return resulted(call, result, maxToolResultBytes, true);
+    return { kind: "outcome", result };
   } catch (error) {
     if (isStop(error)) return interrupted(call, saidBefore(error));
     if (isGone(tool, error)) return failed(call, { code: "unknownTool", message: GONE }, false);

@@ -7,12 +7,13 @@ import type { Call } from "./call.js";
 import { errorContent, resultContent } from "./result-content.js";
 
 export type ToolAnswer =
+  /** The log has it, as the outcome of the call's step: the transcript shows it. */
+  | { readonly kind: "outcome"; readonly result: unknown }
+  /** A result that is no step's. */
   | {
       readonly kind: "result";
-      readonly content: LlmText;
       readonly result: unknown;
-      /** Whether the log holds it as the outcome of the call's step. */
-      readonly isOutcome: boolean;
+      readonly content: LlmText;
       /** The decision whose `content` it is. */
       readonly decisionId?: string;
     }
@@ -25,8 +26,8 @@ export type ToolAnswer =
       readonly decisionId?: string;
     };
 
-export function resulted(call: Call, result: unknown, bytesMax: number, isOutcome: boolean): ToolAnswer {
-  return { kind: "result", content: resultContent(call.name, result, bytesMax), result, isOutcome };
+export function resulted(call: Call, result: unknown, bytesMax: number): ToolAnswer {
+  return { kind: "result", content: resultContent(call.name, result, bytesMax), result };
 }
 
 export function failed(
@@ -40,7 +41,7 @@ export function failed(
 
 export function ofMeta({ content, error, decisionId }: MetaAnswer): ToolAnswer {
   const held = decisionId === undefined ? {} : { decisionId };
-  if (error === undefined) return { kind: "result", content, result: content, isOutcome: false, ...held };
+  if (error === undefined) return { kind: "result", content, result: content, ...held };
   return { kind: "error", content, error: { code: "failed", message: error }, ran: true, ...held };
 }
 
@@ -48,7 +49,10 @@ export function notRun(call: Call): ToolAnswer {
   return failed(call, { code: "notRun", message: "The agent was stopped before this call was made." }, false);
 }
 
-export function toolMessage({ id, name }: Call, answer: ToolAnswer): ToolMessage {
+export function toolMessage(
+  { id, name }: Call,
+  answer: Exclude<ToolAnswer, { readonly kind: "outcome" }>,
+): ToolMessage {
   const { content } = answer;
   const message = { role: "tool", toolCallId: id, toolName: name, content } as const;
   return answer.kind === "error" ? { ...message, isError: true } : message;
