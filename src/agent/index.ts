@@ -4,6 +4,14 @@
 
 export type { LlmProvider } from "../llm/index.js";
 export { agentLoop$ } from "./agent-loop.js";
+export type { CompactionOptions } from "./compaction/options.js";
+export {
+  createSummarizerEffect,
+  type SummarizerInput,
+  type SummarizerOptions,
+  type Summary,
+  summarizerText,
+} from "./compaction/summarizer.js";
 export { conversationOf } from "./conversation-of.js";
 export { AGENT_INTERRUPTED, AgentLoopConfigError, UntrustedContextError } from "./errors.js";
 export { type CapturedReasoning, REASONING_CAPTURED } from "./evidence/capture.js";

@@ -2,6 +2,12 @@
 
 import type { AgentDefinition, ToolDefinition } from "../kernel/index.js";
 import type { LlmMessage, LlmText } from "../llm/index.js";
+import {
+  type CompactionOptions,
+  type CompactionSettings,
+  compactionComplaint,
+  compactionSettings,
+} from "./compaction/options.js";
 import { AgentLoopConfigError } from "./errors.js";
 import { type AgentMemory, memoryComplaint } from "./memory/agent-memory.js";
 import { type WriteBack, writeBackComplaint } from "./memory/write-back.js";
@@ -73,6 +79,8 @@ export interface AgentLoopConfig extends ModelChoice, SkillOptions {
   readonly recallLimit?: number;
   /** How prompt and answer are kept once it has answered. Default: they are not. */
   readonly writeBack?: WriteBack;
+  /** When the older part of the conversation gives way to a summary. Default: never. */
+  readonly compaction?: CompactionOptions;
   /** Warns once when the conversation has more bytes and nothing compacts it. Default 262,144; false: never. */
   readonly warnTranscriptBytes?: number | false;
   /** Lets the model search a large catalog of tools, instead of being told of all of them. Default: it cannot. */
@@ -117,13 +125,14 @@ type Defaulted =
   | "trustJsonSchemaText";
 
 /** Options with options of their own, or of several forms. */
-type Read = keyof SkillOptions | "toolSearch";
+type Read = keyof SkillOptions | "toolSearch" | "compaction";
 
 /** A configuration that was checked. */
 export interface LoopSettings
   extends Omit<AgentLoopConfig, Defaulted | Read | "parallelTools" | "requireApproval">,
     Required<Pick<AgentLoopConfig, Defaulted>>,
     SkillSettings {
+  readonly compaction?: CompactionSettings;
   /** Calls of one turn side by side. */
   readonly toolsAtOnce: number;
   readonly tools: readonly ToolDefinition[];
@@ -156,6 +165,7 @@ const RULES: RuleTable<AgentLoopConfig> = {
   memory: memoryComplaint,
   recallLimit: rules.count(0),
   writeBack: writeBackComplaint,
+  compaction: compactionComplaint,
   warnTranscriptBytes: rules.either(rules.never, rules.count(1)),
   skills: skillsComplaint,
   skillSelector: rules.callback,
@@ -197,6 +207,7 @@ export function readLoopConfig(config: AgentLoopConfig): LoopSettings {
     ...readSkillOptions(config, toolSearch !== undefined),
     warn: warnerOf(config.onWarn),
     id: config.id ?? `agent:${definition.id}`,
+    ...(config.compaction && { compaction: compactionSettings(config.compaction) }),
     ...(requireApproval && { needsApproval: turnedRound(requireApproval) }),
     toolsAtOnce: parallelTools === true ? Number.POSITIVE_INFINITY : Number(parallelTools) || 1,
     tools: definition.tools,
@@ -241,6 +252,7 @@ function present(config: AgentLoopConfig): Omit<AgentLoopConfig, Read> {
     skillSelector: ____,
     skillActivation: _____,
     toolSearch: ______,
+    compaction: _______,
     ...rest
   } = config;
   for (const [option, value] of Object.entries(rest)) {

@@ -3,6 +3,7 @@
 import { z } from "zod";
 import { type ExecutableTask, hasCode, TypedFailure } from "../../kernel/index.js";
 import type { AssistantMessage, LlmResponse } from "../../llm/index.js";
+import { compactIfDue } from "../compaction/compact.js";
 import { AGENT_INTERRUPTED, emptyAnswer } from "../errors.js";
 import { type Answered, type AskStep, askRoutes } from "../routing/ask-routes.js";
 import type { TurnForm } from "../transcript/turn-form.js";
@@ -25,7 +26,7 @@ const CHANNELS = { [AGENT_INTERRUPTED]: z.looseObject({ content: z.string() }) }
  */
 export async function askModel(run: AgentRun): Promise<Turn> {
   run.iterations++;
-  run.warnOfSize();
+  await compact(run);
   let stepId = run.turnId;
   for (let asked = 1; ; asked++) {
     const { response, heldAt } = await answerAt(run, stepId);
@@ -39,6 +40,17 @@ export async function askModel(run: AgentRun): Promise<Turn> {
     }
     if (asked > run.settings.maxEmptyAnswers) throw emptyAnswer(run.loopId, run.turn, asked, emptiness);
     stepId = `${run.turnId}:again:${asked}`;
+  }
+}
+
+/** What the turn would carry once more gives way to a summary, where that is configured and due. */
+async function compact(run: AgentRun): Promise<void> {
+  const { compaction, signal } = run.settings;
+  if (!compaction) return run.warnOfSize();
+  try {
+    await compactIfDue(run.ctx, run.turnId, run.conversation, { settings: compaction, signal });
+  } catch (error) {
+    throw isStop(error) ? run.interrupted("") : error;
   }
 }
 
