@@ -101,7 +101,7 @@ describe("through the ring", () => {
     const { app: opened, asks } = app(models, { reasoningToolId: "reasoning" });
     const handle = await opened.runtime.start(asks, 0, { executionId: "x" });
     await within(handle.waitForSuspend(), "the gate");
-    const log = (await opened.stores.eventStore.read("x")).filter(({ type }) => type !== "EFFECT_METERED");
+    const log = await opened.stores.eventStore.read("x");
     const named = log.map(({ type, payload }) => {
       const { stepId, decisionId } = payload as { stepId?: string; decisionId?: string };
       return `${type} ${stepId ?? decisionId ?? ""}`;
