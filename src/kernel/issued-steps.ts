@@ -1,7 +1,7 @@
 // IssuedSteps: the steps one run has issued, by id, and how each stands.
 //
 // I1  An id names one result: it is issued again only after an untyped failure, which the flow caught.
-// I2  Inputs and promises are dropped once nothing can ask for them.
+// I2  Tasks, inputs and promises are dropped once nothing can ask for them.
 
 import type { Wire } from "./codec/index.js";
 import { sameWire } from "./codec/index.js";
@@ -37,6 +37,7 @@ export interface OpenStep {
 
 interface IssuedStep extends OpenStep {
   phase: "pending" | "completed" | "failed" | "failedOnChannel" | "cancelled";
+  task: ExecutableTask;
   input: Wire;
   attempt: number;
   failures: number;
@@ -45,6 +46,9 @@ interface IssuedStep extends OpenStep {
   deferred: Deferred<unknown> | undefined;
   failure: TypedFailure | undefined;
 }
+
+/** Instead of a task that is done: its functions may hold on to much. */
+const SETTLED: ExecutableTask = Object.freeze({ id: "settled" });
 
 /** What was asked for: a task, its input, and what the log is to know of the issue. */
 export interface StepRequest extends Pick<OpenStep, "task" | "input" | "shielded" | "deadlineAt"> {}
@@ -161,6 +165,7 @@ export class IssuedSteps extends LeanMap<IssuedStep> implements AttemptListener 
     this.openCount--;
     this.#clearDoubt(step);
     step.phase = phase;
+    step.task = SETTLED;
     return step;
   }
 

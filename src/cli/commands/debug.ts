@@ -9,10 +9,11 @@ import { findExecution } from "../find-execution.js";
 import { openLog } from "../open-log.js";
 import { endOf, type ReadEvent, readEvents } from "../read-events.js";
 import { jsonLine } from "../render/json.js";
-import { stateLines } from "../render/state.js";
+import { type StateView, stateLines } from "../render/state.js";
 import { printable } from "../render/text.js";
 import { unreadableWords } from "../render/timeline.js";
 import type { Terminal } from "../terminal.js";
+import { type TurnRequest, TurnRequests } from "../turn-requests.js";
 
 export interface DebugOptions {
   readonly db: string;
@@ -33,14 +34,27 @@ export async function debug(terminal: Terminal, id: string, options: DebugOption
   if (terminal.signal.aborted) return 1;
   if (event) {
     const layout = { colors: terminal.colors, width: terminal.width ?? WIDTH_DEFAULT, full };
-    const view = { executionId: place.id, state, event, lastSequence };
-    await terminal.print(json ? [jsonLine(revealState(place.id, state))] : stateLines(view, layout));
+    const turn = turnOf(event, state, new TurnRequests(log, place));
+    const view = { executionId: place.id, state, event, lastSequence, turn };
+    await terminal.print(json ? [jsonOf(view)] : stateLines(view, layout));
   }
   if (!unreadable) return 0;
   const reached = event ? `This is the state at ${state.sequence}; what` : "What";
   terminal.note(terminal.colors.red(unreadableWords(unreadable)));
   terminal.note(`${reached} follows cannot be folded without it.`);
   return 1;
+}
+
+/** Of the step that the event is about, if that is a turn of an agent. */
+function turnOf(event: ExecutionEvent, state: FoldedState, turns: TurnRequests): TurnRequest | undefined {
+  const { stepId } = event as { readonly stepId?: string };
+  const frame = stepId === undefined ? undefined : state.frames[stepId];
+  return frame && turns.at(frame.stepId, frame.input, state.sequence);
+}
+
+function jsonOf({ executionId, state, turn }: StateView): string {
+  const shown = revealState(executionId, state);
+  return jsonLine(turn?.ok ? { ...shown, turn: { stepId: turn.stepId, request: turn.request } } : shown);
 }
 
 interface Folded {

@@ -9,6 +9,7 @@ import { statusPaint, statusWords } from "../render/status.js";
 import { printable } from "../render/text.js";
 import { eventJson, Timeline, typeOf, unreadableWords } from "../render/timeline.js";
 import type { Terminal } from "../terminal.js";
+import { TurnRequests } from "../turn-requests.js";
 
 export interface LogsOptions {
   readonly db: string;
@@ -27,9 +28,10 @@ export async function logs(terminal: Terminal, id: string, options: LogsOptions)
   const { json = false, follow = false, from, to } = options;
   const log = openLog(options.db);
   const place = await findExecution(log, id);
+  const turns = new TurnRequests(log, place);
   const print = json
-    ? (events: readonly ReadEvent[]) => jsonOf(place, events)
-    : await timelineOf(terminal, log, place, options);
+    ? (events: readonly ReadEvent[]) => jsonOf(place, events, options.full ? turns : undefined)
+    : await timelineOf(terminal, log, place, turns, options);
   const filter = new TypeFilter(options.type);
   const aside = new AsideNotice(terminal, log, place);
   let shown = 0;
@@ -49,14 +51,21 @@ export async function logs(terminal: Terminal, id: string, options: LogsOptions)
   return hasUnreadable ? 1 : 0;
 }
 
-function jsonOf({ id }: ExecutionPlace, events: readonly ReadEvent[]): string[] {
-  return events.map((event) => eventJson(id, event));
+function jsonOf(
+  { id }: ExecutionPlace,
+  events: readonly ReadEvent[],
+  turns: TurnRequests | undefined,
+): string[] {
+  return events.map((read) =>
+    eventJson(id, read, read.kind === "event" ? turns?.of(read.event, read.sequence) : undefined),
+  );
 }
 
 async function timelineOf(
   terminal: Terminal,
   log: LogInspector,
   place: ExecutionPlace,
+  turns: TurnRequests,
   { full = false }: LogsOptions,
 ) {
   const { colors } = terminal;
@@ -76,6 +85,7 @@ async function timelineOf(
     colors,
     width: terminal.width ?? WIDTH_DEFAULT,
     full,
+    turns,
     startedAt: first?.kind === "record" ? first.record.timestamp : (header?.createdAt ?? 0),
     sequenceWidth: Math.max(3, String(endOf(log, place)).length),
   });

@@ -4,12 +4,14 @@ import type { Wire } from "../../kernel/codec/index.js";
 import type { ExecutionEvent } from "../../kernel/events.js";
 import type { FoldedFrame, FoldedGate, FoldedLate, FoldedState } from "../../kernel/state.js";
 import type { Colors } from "../terminal.js";
+import type { TurnRequest } from "../turn-requests.js";
 import { statusPaint } from "./status.js";
 import { summaryOf } from "./summary.js";
 import { type Column, table } from "./table.js";
 import { cut, printable } from "./text.js";
 import { moment, span } from "./time.js";
 import { typeOf } from "./timeline.js";
+import { requestLines } from "./turn-request.js";
 import { shortValue, wholeValue } from "./value.js";
 
 export interface StateView {
@@ -18,6 +20,8 @@ export interface StateView {
   /** The event at the point of the fold. */
   readonly event: ExecutionEvent;
   readonly lastSequence: number;
+  /** The request of the turn that the event is about. */
+  readonly turn?: TurnRequest | undefined;
 }
 
 export interface StateLayout {
@@ -28,6 +32,7 @@ export interface StateLayout {
 }
 
 const ENTRIES_SHOWN = 50;
+const MESSAGES_SHOWN = 20;
 const LABEL_WIDTH = 10;
 const NAME_WIDTH_MIN = 12;
 const RESULT_CHARS_MAX = 200;
@@ -36,6 +41,7 @@ export function stateLines(view: StateView, layout: StateLayout): string[] {
   const { state } = view;
   return [
     ...headLines(view, layout),
+    ...turnLines(view, layout),
     ...section("Steps", Object.values(state.frames), layout, frameColumns, ({ stepId, ...frame }) => [
       [`${stepId} input`, frame.input],
       [`${stepId} ${resultLabel(frame.status)}`, resultOf(frame)],
@@ -73,6 +79,16 @@ function headLines({ executionId, state, event, lastSequence }: StateView, layou
     lines.push(`${label(name)}${first}`, ...rest.map((line) => " ".repeat(LABEL_WIDTH) + line));
   }
   return lines;
+}
+
+function turnLines({ turn }: StateView, { colors, width, full }: StateLayout): string[] {
+  if (!turn) return [];
+  const shown = full ? Infinity : MESSAGES_SHOWN;
+  return [
+    "",
+    colors.bold(printable(`Request of ${turn.stepId}`)),
+    ...requestLines(turn, { width, shown, whole: full }),
+  ];
 }
 
 /** A table of the newest entries; with `full`, of all of them, and their values below. */

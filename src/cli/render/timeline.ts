@@ -5,10 +5,12 @@ import { HeddleError } from "../../kernel/errors.js";
 import type { ExecutionEvent } from "../../kernel/events.js";
 import type { ReadEvent } from "../read-events.js";
 import type { Colors } from "../terminal.js";
+import type { TurnRequest, TurnRequests } from "../turn-requests.js";
 import { jsonLine } from "./json.js";
 import { summaryOf } from "./summary.js";
 import { columns, cut, padEnd, padStart, printable } from "./text.js";
 import { clock, day, span } from "./time.js";
+import { requestLines, requestWords } from "./turn-request.js";
 import { shortValue, wholeValue } from "./value.js";
 
 export interface TimelineLayout {
@@ -21,6 +23,8 @@ export interface TimelineLayout {
   readonly startedAt: number;
   /** Columns for sequence numbers. */
   readonly sequenceWidth: number;
+  /** Shown instead of what the log holds of them. */
+  readonly turns: TurnRequests;
 }
 
 const OFFSET_WIDTH = 8;
@@ -67,15 +71,20 @@ export class Timeline {
     const position = padStart(String(sequence), sequenceWidth);
     const time = `${clock(timestamp)}  ${padStart(offset, OFFSET_WIDTH)}`;
     const room = width - columns(`${position}  ${time}  ${type}  `);
-    const summary = this.#summary(event, Math.max(room, SUMMARY_WIDTH_MIN));
+    const turn = this.#layout.turns.of(event, sequence);
+    const summary = this.#summary(event, turn, Math.max(room, SUMMARY_WIDTH_MIN));
     lines.push(`${position}  ${colors.dim(time)}  ${paintOf(event, colors)(type)}  ${summary}`.trimEnd());
-    if (full) lines.push(...this.#values(event));
+    if (full) lines.push(...(turn ? this.#turn(turn) : this.#values(event)));
     return lines;
   }
 
-  #summary(event: ExecutionEvent, width: number): string {
+  #summary(event: ExecutionEvent, turn: TurnRequest | undefined, width: number): string {
     const { subject, values } = summaryOf(event);
     const words = subject === "" ? [] : [printable(subject)];
+    if (!this.#layout.full && turn) {
+      words.push(`request ${requestWords(turn, width)}`);
+      return cut(words.join("  "), width);
+    }
     if (!this.#layout.full) {
       for (const [label, wire] of values) words.push(`${label} ${shortValue(wire, width)}`);
       return cut(words.join("  "), width);
@@ -89,6 +98,19 @@ export class Timeline {
       const [first = "", ...rest] = wholeValue(wire, Math.max(width - INDENT.length, SUMMARY_WIDTH_MIN));
       return [`${INDENT}${colors.dim(label)} ${first}`, ...rest.map((line) => `${INDENT}${line}`)];
     });
+  }
+
+  /** What is new in it: the turns before have lines of their own. */
+  #turn(turn: TurnRequest): string[] {
+    const { colors, width } = this.#layout;
+    const { first = [], add, base } = turn.ok ? turn.form : { add: [], base: undefined };
+    const shown = base === undefined || first.length > 0 ? Infinity : add.length;
+    const [size = "", ...messages] = requestLines(turn, {
+      width: Math.max(width - INDENT.length, SUMMARY_WIDTH_MIN),
+      shown,
+      whole: true,
+    });
+    return [`${INDENT}${colors.dim("request")} ${size}`, ...messages.map((line) => `${INDENT}${line}`)];
   }
 
   #unreadable(read: Extract<ReadEvent, { kind: "unreadable" }>): string {
@@ -110,13 +132,13 @@ export function unreadableWords(read: Extract<ReadEvent, { kind: "unreadable" }>
   return printable(`UNREADABLE ${which}: ${error.message}`);
 }
 
-/** The envelope of an event as one line of JSON. */
-export function eventJson(executionId: string, read: ReadEvent): string {
+/** The envelope of an event as one line of JSON, with the request of the turn that it begins. */
+export function eventJson(executionId: string, read: ReadEvent, turn?: TurnRequest): string {
   if (read.kind === "unreadable") return unreadableJson(executionId, read);
   const { sequence, timestamp, event } = read;
   try {
     const [envelope] = envelopesOf(executionId, { sequence, timestamp, events: [event] });
-    return jsonLine(envelope);
+    return jsonLine(turn?.ok ? { ...envelope, request: turn.request } : envelope);
   } catch (error) {
     if (!(error instanceof HeddleError)) throw error;
     return unreadableJson(executionId, { sequence, lastSequence: sequence, error });
