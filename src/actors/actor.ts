@@ -1,14 +1,13 @@
 // Actor: one execution in memory. It turns messages into events of its log and hands outcomes to its flow.
 //
-// Owns       the flow's run, the mailbox, the steps in flight, the draft of what the present pass changes.
-// Leaves     when to run and when things are durable to the partition; the meaning of events to the kernel.
+// Owns       the flow's run, the mailbox, the draft of what the present pass changes.
+// Leaves     when to run and when things are durable to the partition; the meaning of events to the kernel; what becomes of steps
+//            that are under way to its attempts.
 // Talks to   its partition, through the move it leaves behind after each pass.
 //
 // A1  One message at a time: a message is handled only when the flow is quiet and every recorded outcome is delivered.
 // A2  Dropping the run and replaying it later writes the same log as keeping it.
-// A3  An attempt's outcome counts once, while it is the attempt its step waits for. What it comes to after that is recorded as
-//     late, if it was called off under way, and moves nothing.
-// A4  A cancellation is one event, whoever asks for it and how often. Attempts it calls off are not followed by others.
+// A3  A cancellation is one event, whoever asks for it and how often. Attempts it calls off are not followed by others.
 
 import {
   CallAccount,
@@ -17,7 +16,6 @@ import {
   type Outcome,
   type Principal,
   type Spender,
-  stopError,
   tenantOf,
 } from "../effects/index.js";
 import {
@@ -33,11 +31,10 @@ import {
   FlowContext,
   FlowRun,
   type FlowRunHost,
-  failureToWire,
   fromWire,
   HeddleError,
+  type IssuedSteps,
   isTerminal,
-  LeanMap,
   type LogRecord,
   type OpenStep,
   type OutcomeEvent,
@@ -56,15 +53,14 @@ import {
   type Wire,
 } from "../kernel/index.js";
 import { Answers } from "./answers.js";
-import { deadlineCancel, stepDeadlineError } from "./deadline.js";
+import { type AttemptOwner, Attempts } from "./attempts.js";
+import { deadlineCancel } from "./deadline.js";
 import { askDecider } from "./decision.js";
 import { type ClosedResume, Draft } from "./draft.js";
 import { checkResumePayload, chooseGate, gateSchema } from "./gate.js";
 import { notInDoubt, outcomeOfVerdict } from "./in-doubt.js";
 import { type AttemptSink, InFlight } from "./in-flight.js";
 import { type Message, type Reply, type ResumeRequest, rejectMessage, type Verdict } from "./messages.js";
-import { retryDelay } from "./retry.js";
-import { Stops } from "./stops.js";
 import { DEADLINE_TIMER, GATE_TIMER, RETRY_TIMER, STEP_DEADLINE_TIMER } from "./timer-names.js";
 import { type Standing, setAsideError, standingOf } from "./watchers.js";
 
@@ -104,14 +100,12 @@ export interface Move extends ExecutionCommit {
   readonly closedResumes: readonly ClosedResume[];
 }
 
-type OverBudget = Extract<Outcome, { readonly kind: "overBudget" }>;
-
 const NONE: readonly never[] = [];
 
 /** Executions of up to this many events keep them, so that their state can be folded without a read. */
 const RECENT_EVENTS_MAX = 64;
 
-export class Actor implements FlowRunHost, AttemptSink {
+export class Actor implements FlowRunHost, AttemptOwner, AttemptSink {
   readonly id: string;
   readonly key: number;
   readonly flowId: string;
@@ -119,9 +113,8 @@ export class Actor implements FlowRunHost, AttemptSink {
   readonly createdAt: number;
   /** Messages to handle, the next one first. */
   #mailbox: Message[] | undefined;
-  #inFlight: LeanMap<InFlight> | undefined;
-  /** Of open steps whose tasks have signals. */
-  #stops: Stops | undefined;
+  /** Of its steps, once there were any in this process. */
+  #attempts: Attempts | undefined;
   /** How it stands, durable or not. */
   status: FiledStatus;
   aside: SetAside | undefined;
@@ -200,7 +193,7 @@ export class Actor implements FlowRunHost, AttemptSink {
 
   /** Nothing to do and nothing on the way: it may leave memory. */
   get idle(): boolean {
-    return !this.hasMail && !this.#inFlight?.size && this.quiescent;
+    return !this.hasMail && !this.#attempts?.count && this.quiescent;
   }
 
   /** Everything it did is durable, no pass has it in hand, and nothing is to come that only its present run can hear. */
@@ -213,7 +206,7 @@ export class Actor implements FlowRunHost, AttemptSink {
     this.append(started);
     this.answerWhenDurable(reply);
     this.recent = [];
-    if (started.deadlineAt !== undefined) this.#arm(started.deadlineAt, DEADLINE_TIMER);
+    if (started.deadlineAt !== undefined) this.arm(started.deadlineAt, DEADLINE_TIMER);
     this.#openRun([started], NONE);
     this.#live = true; // nothing of it can have been in flight before
   }
@@ -283,16 +276,15 @@ export class Actor implements FlowRunHost, AttemptSink {
     return new CallAccount(this.spender);
   }
 
-  /** Whether this very attempt is still the one whose outcome counts (A3). */
+  /** Whether this very attempt is still the one whose outcome counts. */
   awaits(attempt: InFlight): boolean {
-    return this.#inFlight?.get(attempt.stepId) === attempt;
+    return this.#attempts?.awaits(attempt) ?? false;
   }
 
   /** Aborts every attempt under way: this process goes no further with it, and what they come to is lost. */
   abortAttempts(reason: unknown): void {
-    this.#stops?.clear();
-    for (const attempt of this.#inFlight?.values() ?? NONE) attempt.abort(reason);
-    this.#inFlight = undefined;
+    this.#attempts?.abort(reason);
+    this.#attempts = undefined;
   }
 
   /** Its flow ended by itself, between turns: the next pass records that. */
@@ -315,7 +307,7 @@ export class Actor implements FlowRunHost, AttemptSink {
   dropRun(): void {
     this.#run?.abandon();
     this.#run = undefined;
-    this.#stops?.clear();
+    this.#attempts?.ignoreStops();
     this.recent = undefined;
   }
 
@@ -445,7 +437,7 @@ export class Actor implements FlowRunHost, AttemptSink {
       case "wake":
         return false;
       case "settled":
-        return this.#onSettled(message.attempt, message.outcome, now);
+        return this.#settled(message.attempt, message.outcome, now);
       case "late":
         this.#onLate(message.stepId, message.attempt, message.outcome);
         return false;
@@ -457,9 +449,9 @@ export class Actor implements FlowRunHost, AttemptSink {
         return false;
       case "decided":
         if (!this.#run?.awaitsDecision(message.event.decisionId, message.decision)) return false;
-        return this.#deliver(message.event, now);
+        return this.deliver(message.event, now);
       case "stopped":
-        return this.#onStopped(message.stepId, now);
+        return this.#attempts?.stopped(message.stepId, now) ?? false;
       case "timerDue":
         return this.#onTimer(message.wakeAt, message.timerId, now);
       case "resume":
@@ -471,134 +463,41 @@ export class Actor implements FlowRunHost, AttemptSink {
     }
   }
 
-  #onSettled(attempt: InFlight, outcome: Outcome, now: number): boolean {
-    const { stepId } = attempt;
-    if (this.#inFlight?.get(stepId) !== attempt) {
-      if (attempt.isCalledOff) attempt.noteLate(outcome); // A3
-      return false;
-    }
-    this.#inFlight.delete(stepId);
-    const step = this.#run?.steps.open(stepId);
-    if (!step) return false;
-    const used = attempt.account?.close(now);
-    switch (outcome.kind) {
-      case "aborted":
-        this.#recordUse(attempt, used);
-        return false; // whoever aborts an attempt has given it up
-      case "completed":
-        return this.#settleStep(step, { type: "STEP_COMPLETED", stepId, output: outcome.output, used }, now);
-      case "failedOnChannel": {
-        const { error, channel, payload } = outcome;
-        return this.#settleStep(step, { type: "STEP_FAILED", stepId, error, channel, payload, used }, now);
-      }
-      case "inDoubt":
-        this.#recordUse(attempt, used);
-        this.#doubt(step, outcome.error);
-        return false;
-      case "overBudget":
-        return this.#onOverBudget(step, outcome, now);
-      case "failed": {
-        const { error, exceeded } = outcome;
-        if (exceeded) this.append({ type: "QUOTA_EXCEEDED", stepId, ...exceeded });
-        const delay = retryDelay(step, outcome, `${this.id}/${stepId}`);
-        if (delay === undefined) {
-          return this.#settleStep(
-            step,
-            { type: "STEP_FAILED", stepId, error, channel: undefined, payload: undefined, used },
-            now,
-          );
-        }
-        this.#recordUse(attempt, used);
-        const dueAt = now + delay;
-        this.#retry({
-          type: "STEP_RETRIED",
-          stepId,
-          attempt: step.attempt + 1,
-          reason: "failed",
-          dueAt,
-          error,
-        });
-        this.#arm(dueAt, RETRY_TIMER + stepId);
-        return false;
-      }
-    }
+  #settled(attempt: InFlight, outcome: Outcome, now: number): boolean {
+    if (this.#attempts) return this.#attempts.settled(attempt, outcome, now);
+    if (attempt.isCalledOff) attempt.noteLate(outcome);
+    return false;
   }
 
-  #onOverBudget(step: OpenStep, { refusal, error }: OverBudget, now: number): boolean {
-    const { stepId, attempt } = step;
-    const { scope, meter, limit, used, onExceeded, opensAt } = refusal;
-    if (onExceeded === "throttle") {
-      // It has not begun: the next one has its number, and no failure is counted.
-      const dueAt = opensAt ?? now;
-      this.#retry({ type: "STEP_RETRIED", stepId, attempt, reason: "throttled", dueAt, error });
-      this.#arm(dueAt, RETRY_TIMER + stepId);
-      return false;
-    }
-    this.append({ type: "QUOTA_EXCEEDED", stepId, scope, meter, limit, used });
-    if (onExceeded === "reject")
-      return this.#settleStep(
-        step,
-        { type: "STEP_FAILED", stepId, error, channel: undefined, payload: undefined },
-        now,
-      );
+  endOverBudget(error: Wire, now: number): void {
     this.#end({ kind: "failed", error }, "a budget ended it", now);
-    return false;
   }
 
   #onTimer(wakeAt: number, timerId: string, now: number): boolean {
     // It stays in the index, which alone tells that the attempt it is for was not dispatched.
     if (this.aside && timerId.startsWith(RETRY_TIMER)) return false;
-    this.#disarm(wakeAt, timerId);
+    this.disarm(wakeAt, timerId);
     const run = this.#run;
     if (!run) return false;
     if (timerId === DEADLINE_TIMER) {
-      if (run.cancellation || this.#deadlineAt !== wakeAt) return false; // A4
+      if (run.cancellation || this.#deadlineAt !== wakeAt) return false; // A3
       return this.#requestCancel(run, deadlineCancel(this.createdAt, wakeAt), now);
     }
-    if (timerId.startsWith(STEP_DEADLINE_TIMER)) {
-      const step = run.steps.open(timerId.slice(STEP_DEADLINE_TIMER.length));
-      return step?.deadlineAt === wakeAt && this.#onStepDeadline(step, now);
-    }
+    if (timerId.startsWith(STEP_DEADLINE_TIMER))
+      return this.attempts.deadlinePassed(timerId.slice(STEP_DEADLINE_TIMER.length), wakeAt, now);
     if (timerId.startsWith(RETRY_TIMER)) {
-      const step = run.steps.open(timerId.slice(RETRY_TIMER.length));
-      if (step?.retryAt === wakeAt && !this.#inFlight?.has(step.stepId)) this.requestEffect(step);
+      this.attempts.retryDue(timerId.slice(RETRY_TIMER.length), wakeAt);
       return false;
     }
     const gateId = timerId.slice(GATE_TIMER.length);
     const gate = run.gates.get(gateId);
     if (gate?.wakeAt !== wakeAt) return false;
     const sleeping = gate.kind === "sleep";
-    return this.#deliver(
+    return this.deliver(
       sleeping ? { type: "TIMER_FIRED", gateId } : { type: "GATE_TIMED_OUT", gateId, on: gate.on },
       now,
       { type: "EXECUTION_RESUMED", gateId, reason: sleeping ? "timer" : "timeout", requestId: undefined },
     );
-  }
-
-  /** What runs is told by its executor, and says itself what it came to. */
-  #onStopped(stepId: string, now: number): boolean {
-    const step = this.#run?.steps.open(stepId);
-    if (!step || step.inDoubt || this.#inFlight?.get(stepId)?.isDispatched) return false;
-    const failure = stopError(step);
-    this.#callOff(step, failure, now);
-    const error = this.#secrecy.failure(failure);
-    return this.#deliver({ type: "STEP_FAILED", stepId, error, channel: undefined, payload: undefined }, now);
-  }
-
-  /** No attempt is made any more. Where one may have done its work and may not be repeated, only somebody else can say. */
-  #onStepDeadline(step: OpenStep, now: number): boolean {
-    const { stepId } = step;
-    if (step.inDoubt) return false;
-    const attempt = this.#inFlight?.get(stepId);
-    const mayHaveRun = attempt ? attempt.mayHaveRun : !this.#isWaiting(step, now);
-    const failure = stepDeadlineError(step);
-    const error = failureToWire(failure);
-    this.#callOff(step, failure, now);
-    if (mayHaveRun && !this.#host.mayRepeat(step.task)) {
-      this.#doubt(step, error);
-      return false;
-    }
-    return this.#deliver({ type: "STEP_FAILED", stepId, error, channel: undefined, payload: undefined }, now);
   }
 
   #onResume(request: ResumeRequest, reply: Reply<void>, now: number): boolean {
@@ -623,11 +522,11 @@ export class Actor implements FlowRunHost, AttemptSink {
       const { gateId, gate } = choice;
       const { definition } = this.#flow;
       const parsed = checkResumePayload(definition, this.id, request);
-      const payload = this.#secrecy.wireOf(parsed, gateSchema(definition, gate.on), this.#host.limits);
-      if (gate.wakeAt !== undefined) this.#disarm(gate.wakeAt, GATE_TIMER + gateId);
+      const payload = this.secrecy.wireOf(parsed, gateSchema(definition, gate.on), this.#host.limits);
+      if (gate.wakeAt !== undefined) this.disarm(gate.wakeAt, GATE_TIMER + gateId);
       this.answerWhenDurable(reply);
       this.#noteAnswer(gateId, request.requestId);
-      return this.#deliver({ type: "GATE_EVENT", name: gate.on, gateId, payload }, now, {
+      return this.deliver({ type: "GATE_EVENT", name: gate.on, gateId, payload }, now, {
         type: "EXECUTION_RESUMED",
         gateId,
         reason: "event",
@@ -653,14 +552,14 @@ export class Actor implements FlowRunHost, AttemptSink {
     }
     let outcome: EventOf<"STEP_COMPLETED" | "STEP_FAILED"> | undefined;
     try {
-      outcome = outcomeOfVerdict(step, verdict, this.#secrecy, this.#host.limits);
+      outcome = outcomeOfVerdict(step, verdict, this.secrecy, this.#host.limits);
     } catch (error) {
       reply.reject(error);
       return false;
     }
     this.answerWhenDurable(reply);
-    if (outcome) return this.#settleStep(step, outcome, now);
-    this.#repeat(step, "verdict", now);
+    if (outcome) return this.attempts.settle(step, outcome, now);
+    this.attempts.repeat(step, "verdict", now);
     return false;
   }
 
@@ -686,7 +585,7 @@ export class Actor implements FlowRunHost, AttemptSink {
       return false;
     }
     const run = this.#run;
-    if (!run || run.cancellation) return false; // A4
+    if (!run || run.cancellation) return false; // A3
     return this.#requestCancel(run, { type: "CANCEL_REQUESTED", reason, code: undefined }, now);
   }
 
@@ -696,15 +595,15 @@ export class Actor implements FlowRunHost, AttemptSink {
     const why = new HeddleError("CANCELLED", `Execution ${id} was cancelled: ${event.reason}`, {
       details: { executionId: id },
     });
-    for (const step of run.steps.allOpen()) if (!step.shielded) this.#callOff(step, why, now);
+    for (const step of run.steps.allOpen()) if (!step.shielded) this.attempts.callOff(step, why, now);
     for (const [gateId, { shielded, wakeAt }] of run.gates) {
-      if (!shielded && wakeAt !== undefined) this.#disarm(wakeAt, GATE_TIMER + gateId);
+      if (!shielded && wakeAt !== undefined) this.disarm(wakeAt, GATE_TIMER + gateId);
     }
-    return this.#deliver(event, now);
+    return this.deliver(event, now);
   }
 
   #endByForce(reason: string, now: number): void {
-    this.#meterOpen(now);
+    this.#attempts?.closeAccounts(now);
     this.append({ type: "EXECUTION_CANCELLED", reason, error: undefined });
     this.status = "cancelled";
     this.aside = undefined;
@@ -726,7 +625,7 @@ export class Actor implements FlowRunHost, AttemptSink {
     const run = this.#run;
     const { limits } = this.#host;
     askDecider(
-      { executionId: this.id, decisionId, decider, options, secrecy: this.#secrecy, limits },
+      { executionId: this.id, decisionId, decider, options, secrecy: this.secrecy, limits },
       (event) => {
         if (this.#run === run) this.post({ kind: "decided", decision, event }); // else it was dropped, and a replay asks again
       },
@@ -736,40 +635,22 @@ export class Actor implements FlowRunHost, AttemptSink {
   /** The log is used up: what was in flight when it was written has to be seen to again. */
   #enterLive(run: FlowRun, now: number): void {
     this.#live = true;
-    if (!this.#host.isClosing) this.#seeToSteps(run, now); // what is closing leaves them to the next opening
+    if (!this.#host.isClosing && run.steps.openCount > 0) this.attempts.seeToOpenSteps(now); // what is closing leaves them to the next opening
     if (this.#filed !== "setAside") return;
     // A timer that came due while the execution was set aside is gone from the index, unless it is that of a retry.
     for (const [gateId, { wakeAt }] of run.gates) {
-      if (wakeAt !== undefined) this.#arm(wakeAt, GATE_TIMER + gateId);
+      if (wakeAt !== undefined) this.arm(wakeAt, GATE_TIMER + gateId);
     }
     for (const { stepId, deadlineAt } of run.steps.allOpen()) {
       if (deadlineAt !== undefined) this.armDeadline(stepId, deadlineAt);
     }
-    if (this.#deadlineAt !== undefined) this.#arm(this.#deadlineAt, DEADLINE_TIMER);
+    if (this.#deadlineAt !== undefined) this.arm(this.#deadlineAt, DEADLINE_TIMER);
     this.#change();
-  }
-
-  #seeToSteps(run: FlowRun, now: number): void {
-    for (const step of run.steps.allOpen()) {
-      const { stepId, retryAt } = step;
-      if (this.#inFlight?.has(stepId) || step.inDoubt) continue;
-      this.#watchStop(step);
-      if (this.#isWaiting(step, now)) {
-        if (retryAt !== undefined && retryAt > now) this.#arm(retryAt, RETRY_TIMER + stepId);
-        continue;
-      }
-      // It may have run, or not: its request was durable, its outcome is not there. It counts as a call, and runs again with
-      // the same key, unless it may not or there is no time left.
-      this.#meterLost(step, now);
-      if (this.#isOutOfTime(step, now)) continue;
-      if (this.#host.mayRepeat(step.task)) this.#repeat(step, "recovered", now);
-      else this.#doubt(step, undefined);
-    }
   }
 
   /** Records the end. Once its cancellation was asked for that is how it ends, whatever the flow came to. */
   #end(phase: RunPhase, why: string, now: number): void {
-    this.#meterOpen(now);
+    this.#attempts?.closeAccounts(now);
     const cancellation = this.#run?.cancellation;
     if (cancellation) {
       const { reason, code } = cancellation;
@@ -790,51 +671,58 @@ export class Actor implements FlowRunHost, AttemptSink {
   #release(why: string, now: number): void {
     const run = this.#run;
     for (const [gateId, { wakeAt }] of run?.gates ?? NONE) {
-      if (wakeAt !== undefined) this.#disarm(wakeAt, GATE_TIMER + gateId);
+      if (wakeAt !== undefined) this.disarm(wakeAt, GATE_TIMER + gateId);
     }
-    if (run?.steps.openCount || this.#inFlight?.size) {
+    if (run?.steps.openCount || this.#attempts?.count) {
       const error = new HeddleError("EXECUTION_ENDED", `Execution ${this.id}: ${why}.`, {
         details: { executionId: this.id },
       });
-      for (const step of run?.steps.allOpen() ?? NONE) this.#callOff(step, error, now);
-      // Those of an execution that was set aside while they were under way.
-      for (const attempt of this.#inFlight?.values() ?? NONE) attempt.callOff(error);
-      this.#inFlight = undefined;
+      this.attempts.callOffAll(error, now);
+      this.#attempts = undefined;
     }
-    if (this.#deadlineAt !== undefined) this.#disarm(this.#deadlineAt, DEADLINE_TIMER);
+    if (this.#deadlineAt !== undefined) this.disarm(this.#deadlineAt, DEADLINE_TIMER);
     run?.abandon();
     this.#run = undefined;
   }
 
-  /** Gives a step up: no timer of it is left, and its attempt counts no more. */
-  #callOff({ stepId, retryAt, deadlineAt }: OpenStep, reason: HeddleError, now: number): void {
-    this.#stops?.unwatch(stepId);
-    if (retryAt !== undefined) this.#disarm(retryAt, RETRY_TIMER + stepId);
-    if (deadlineAt !== undefined) this.#disarm(deadlineAt, STEP_DEADLINE_TIMER + stepId);
-    const attempt = this.#inFlight?.get(stepId);
-    if (!attempt) return;
-    this.#meter(attempt, now); // what it goes on to use counts nowhere
-    attempt.callOff(reason);
-    this.#inFlight?.delete(stepId);
+  // ── For its attempts ──────────────────────────────────────────────────────────────────────────────────────────
+
+  get attempts(): Attempts {
+    this.#attempts ??= new Attempts(this);
+    return this.#attempts;
   }
 
-  /** Prepares an attempt; the partition dispatches it once what led to it is durable. */
+  get steps(): IssuedSteps | undefined {
+    return this.#run?.steps;
+  }
+
   requestEffect(step: OpenStep): void {
-    const attempt = new InFlight(this.id, this.flowId, step, this);
-    (this.#inFlight ??= new LeanMap()).set(step.stepId, attempt);
-    this.#watchStop(step);
+    this.attempts.request(step);
+  }
+
+  attemptOf(step: OpenStep): InFlight {
+    return new InFlight(this.id, this.flowId, step, this);
+  }
+
+  dispatch(attempt: InFlight): void {
     const draft = this.#change();
     draft.dispatches = appended(draft.dispatches, attempt);
   }
 
-  #watchStop(step: OpenStep): void {
-    if (!step.task.signal) return;
-    this.#stops ??= new Stops();
-    this.#stops.watch(step, () => this.post({ kind: "stopped", stepId: step.stepId }));
+  noteStop(stepId: string): void {
+    this.post({ kind: "stopped", stepId });
+  }
+
+  mayRepeat(task: ExecutableTask): boolean {
+    return this.#host.mayRepeat(task);
+  }
+
+  useOfLost(now: number): Used | undefined {
+    return this.spender?.keeper.beginLost(this.spender, now) ? { startedAt: now } : undefined;
   }
 
   /** What its run keeps to itself. */
-  get #secrecy(): Secrecy {
+  get secrecy(): Secrecy {
     return this.#run?.secrecy ?? secrecyOf(this.#host.vault, this.id);
   }
 
@@ -849,59 +737,12 @@ export class Actor implements FlowRunHost, AttemptSink {
     this.post({ kind: "effectEvent", attempt, name, payload: toWire(payload, this.#host.limits) });
   }
 
-  /** Takes down what an attempt has used, if there is anything to account for: nothing else will be recorded of it. */
-  #meter(attempt: InFlight, now: number): void {
-    this.#recordUse(attempt, attempt.account?.close(now));
-  }
-
-  /** The same for all that are under way: with the end of their execution nobody waits for them any more. */
-  #meterOpen(now: number): void {
-    if (!this.#inFlight?.size) return;
-    for (const attempt of this.#inFlight.values()) this.#meter(attempt, now);
-  }
-
-  /** The same for one whose account was lost with its process: that it began must be assumed, what it used is not known. */
-  #meterLost(step: OpenStep, now: number): void {
-    if (this.spender?.keeper.beginLost(this.spender, now)) this.#recordUse(step, { startedAt: now });
-  }
-
-  #recordUse({ stepId, attempt }: InFlight | OpenStep, used: Used | undefined): void {
-    if (used) this.append({ type: "EFFECT_METERED", stepId, attempt, used });
-  }
-
   /** What an attempt came to when it did not count any more; by then this may not be in memory. */
   settledLate({ stepId, attempt }: InFlight, outcome: LateOutcome): void {
     this.#host.send(this.id, { kind: "late", stepId, attempt, outcome });
   }
 
-  #repeat(step: OpenStep, reason: "recovered" | "verdict", now: number): void {
-    const { stepId, attempt } = step;
-    this.#retry({ type: "STEP_RETRIED", stepId, attempt: attempt + 1, reason, dueAt: now, error: undefined });
-    this.requestEffect(step);
-  }
-
-  #doubt({ stepId, attempt }: OpenStep, error: Wire): void {
-    const doubt = { type: "EFFECT_INDOUBT", stepId, attempt, error } as const;
-    this.append(doubt);
-    this.#run?.steps.noteInDoubt(doubt);
-  }
-
-  #retry(event: EventOf<"STEP_RETRIED">): void {
-    this.append(event);
-    this.#run?.steps.noteRetry(event);
-  }
-
-  #settleStep(
-    { stepId, deadlineAt }: OpenStep,
-    outcome: EventOf<"STEP_COMPLETED" | "STEP_FAILED">,
-    now: number,
-  ): boolean {
-    this.#stops?.unwatch(stepId);
-    if (deadlineAt !== undefined) this.#disarm(deadlineAt, STEP_DEADLINE_TIMER + stepId);
-    return this.#deliver(outcome, now);
-  }
-
-  #deliver(outcome: OutcomeEvent, now: number, marker?: ExecutionEvent): boolean {
+  deliver(outcome: OutcomeEvent, now: number, marker?: ExecutionEvent): true {
     this.append(outcome);
     if (marker) this.append(marker);
     this.#run?.deliver(outcome, now);
@@ -928,52 +769,45 @@ export class Actor implements FlowRunHost, AttemptSink {
    */
   #lacksTimers(run: FlowRun, now: number): boolean {
     const isAbsent = (wakeAt: number | undefined, timerId: string): boolean =>
-      wakeAt !== undefined && wakeAt <= now && !this.#isTimerHere(wakeAt, timerId);
+      wakeAt !== undefined && wakeAt <= now && !this.isTimerHere(wakeAt, timerId);
     const open = run.steps.allOpen();
     const isAnyAbsent = open.some(
       ({ stepId, retryAt, deadlineAt }) =>
-        !this.#inFlight?.has(stepId) &&
+        !this.#attempts?.has(stepId) &&
         (isAbsent(retryAt, RETRY_TIMER + stepId) || isAbsent(deadlineAt, STEP_DEADLINE_TIMER + stepId)),
     );
     if (!isAnyAbsent && (open.length === 0 || !isAbsent(this.#deadlineAt, DEADLINE_TIMER))) return false;
     return this.#host.waitsForTimers(this, now);
   }
 
-  /** Whether a step with no attempt under way waits for its next one, which then was not dispatched. */
-  #isWaiting({ stepId, retryAt }: OpenStep, now: number): boolean {
-    return retryAt !== undefined && (retryAt > now || this.#isTimerHere(retryAt, RETRY_TIMER + stepId));
-  }
-
-  /** Whether a due timer is among the messages that wait. */
-  #isTimerHere(wakeAt: number, timerId: string): boolean {
+  isTimerHere(wakeAt: number, timerId: string): boolean {
     return (this.#mailbox ?? NONE).some(
       (message) => message.kind === "timerDue" && message.wakeAt === wakeAt && message.timerId === timerId,
     );
   }
 
-  /** Whether what ends this step is on its way: then no further attempt is made. */
-  #isOutOfTime({ stepId, deadlineAt, shielded }: OpenStep, now: number): boolean {
+  isOutOfTime({ stepId, deadlineAt, shielded }: OpenStep, now: number): boolean {
     const isPast = (wakeAt: number | undefined, timerId: string): boolean =>
       wakeAt !== undefined &&
       wakeAt <= now &&
-      (this.#filed === "setAside" || this.#isTimerHere(wakeAt, timerId)); // set aside: it is armed again
+      (this.#filed === "setAside" || this.isTimerHere(wakeAt, timerId)); // set aside: it is armed again
     if (isPast(deadlineAt, STEP_DEADLINE_TIMER + stepId)) return true;
     return !shielded && isPast(this.#deadlineAt, DEADLINE_TIMER);
   }
 
   armTimer(gateId: string, wakeAt: number): void {
-    this.#arm(wakeAt, GATE_TIMER + gateId);
+    this.arm(wakeAt, GATE_TIMER + gateId);
   }
 
   armDeadline(stepId: string, deadlineAt: number): void {
-    this.#arm(deadlineAt, STEP_DEADLINE_TIMER + stepId);
+    this.arm(deadlineAt, STEP_DEADLINE_TIMER + stepId);
   }
 
-  #arm(wakeAt: number, timerId: string): void {
+  arm(wakeAt: number, timerId: string): void {
     this.#change().arm({ wakeAt, key: this.key, gateId: timerId });
   }
 
-  #disarm(wakeAt: number, timerId: string): void {
+  disarm(wakeAt: number, timerId: string): void {
     this.#change().disarm({ wakeAt, key: this.key, gateId: timerId });
   }
 }

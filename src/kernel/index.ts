@@ -77,7 +77,7 @@ export {
   idempotencyKeyOf,
   partitionOf,
 } from "./ids.js";
-export type { OpenStep } from "./issued-steps.js";
+export type { IssuedSteps, OpenStep } from "./issued-steps.js";
 export { LeanMap } from "./lean-map.js";
 export type { Meter, MeterRow, Totals, Used } from "./meter.js";
 export { checkPolicies, type Grant, type PolicyDefinition, policy$ } from "./policy.js";

@@ -234,7 +234,7 @@ describe("a watcher that comes at any moment", () => {
 });
 
 describe("late news", () => {
-  test("A3: the outcome of an attempt that timed out does not count for the next one", async () => {
+  test("T2: the outcome of an attempt that timed out does not count for the next one", async () => {
     const world = World.memory();
     const step = world.step(
       "s",
@@ -251,7 +251,7 @@ describe("late news", () => {
     expect((await world.types()).filter((type) => type === "STEP_COMPLETED")).toEqual([]);
   });
 
-  test("A3: an attempt that outlives its execution or its cancel is recorded as late, and changes nothing", async () => {
+  test("T2: an attempt that outlives its execution or its cancel is recorded as late, and changes nothing", async () => {
     const world = World.memory();
     const slow = world.step("slow", async (_input, { emit }) => {
       await world.delay(1_000);
@@ -290,7 +290,7 @@ describe("late news", () => {
     expect((await world.events()).find(({ type }) => type === "Chosen")?.payload).toBe("fresh");
   });
 
-  test("A3: an event of an attempt that failed is not one of the next, though its step was issued again", async () => {
+  test("T2: an event of an attempt that failed is not one of the next, though its step was issued again", async () => {
     const world = World.memory();
     let late = (): void => {};
     const step = world.step("s", async (_input, { emit }) => {

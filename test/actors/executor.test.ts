@@ -1,4 +1,4 @@
-// What an executor may do to a partition: answer late, out of order, twice, or never (A3). The inline one is better behaved
+// What an executor may do to a partition: answer late, out of order, twice, or never (T2). The inline one is better behaved
 // than that; a pool of threads, or one across a network, is not.
 
 import { describe, expect, test } from "vitest";
@@ -75,7 +75,7 @@ function flaky(): RegisteredFlow {
   return flow("f", async (ctx) => [await ctx.run(step, 1), await ctx.suspend({ on: "gate" })]);
 }
 
-describe("A3: an attempt's outcome counts once", () => {
+describe("T2: an attempt's outcome counts once", () => {
   test("answered twice, the first answer stands", async () => {
     const { dispatched, settled, types, state } = await partitionWith(flaky());
     dispatched[0]!.settle(completed("first"));
