@@ -1,12 +1,10 @@
 // Reasoning of models, as an app says it for all of its agents: where the words are kept, and whether they may be dropped.
 
-import {
-  type ReasoningDefaults,
-  type ReasoningStore,
-  reasoningWarning,
-  requireReasoningContinuation,
-  withReasoningDefaults,
-} from "../agent/index.js";
+// Not through the door of agents: with loops comes zod, which an app without any does not load.
+import type { ReasoningDefaults } from "../agent/evidence/defaults.js";
+import type { ReasoningStore } from "../agent/evidence/sealed-text.js";
+import { reasoningWarning, withReasoningDefaults } from "../agent/model/model-effect.js";
+import { requireReasoningContinuation } from "../agent/routing/continuation-rule.js";
 import { type Effect, EffectRuntime, type RingLayer } from "../effects/index.js";
 import { type ContentStore, invalidOption } from "../kernel/index.js";
 import { checkFlag, isRecord } from "./option-checks.js";
