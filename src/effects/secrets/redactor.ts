@@ -60,8 +60,10 @@ export class Redactor implements RingGuard {
     try {
       const secrets = await this.#resolveAll(namesIn(input), ctx, texts);
       const emit: EffectContext["emit"] = (eventType, payload) => ctx.emit(eventType, shown(payload, texts));
+      const isPrivate = (value: unknown): boolean =>
+        ctx.isPrivate?.(value) === true || shown(value, texts) !== value;
       return await this.#covered(
-        () => next(resolved(input, secrets), new ChangedContext(ctx, { emit })),
+        () => next(resolved(input, secrets), new ChangedContext(ctx, { emit, isPrivate })),
         ctx.signal,
         texts,
       );

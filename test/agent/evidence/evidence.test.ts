@@ -19,6 +19,7 @@ import {
   isTainted,
   type LoomApp,
   lmdbStorage,
+  secretRef,
   ToolEffect,
   unwrapTainted,
 } from "../../../src/index.js";
@@ -185,6 +186,38 @@ describe("capture", () => {
     expect(state.status).toBe("failed");
     expect(state.error).toMatchObject({ message: "The disk is full." });
     expect(log.map(({ type }) => type)).not.toContain("LLM_REASONING_CAPTURED");
+  });
+
+  it("keeps no text that holds a secret: nothing hides it in the store", async () => {
+    const ask = defineFlow(
+      flow$({ id: "ask", version: "1", inputSchema: z.null(), outputSchema: z.unknown() }),
+      (ctx) => {
+        const messages = [{ role: "user", content: "Log in." }];
+        return ctx.execute({ id: "model" }, { system: secretRef("token"), messages });
+      },
+    );
+    const provider = scriptedProvider([
+      { content: "In.", reasoning: [thought("It is hunter2-hunter2."), thought("Easy.")] },
+    ]);
+    const store = storeIn();
+    const app = defineConfig({
+      storage: { kind: "memory" },
+      flows: [ask],
+      security: { secrets: { resolver: () => "hunter2-hunter2" } },
+      execution: {
+        registerEffects: (effects) =>
+          effects.register("model", createAgentModelEffect(provider, { reasoning: { store } })),
+      },
+    });
+    onTestFinished(() => app.close());
+    const handle = await app.runtime.start(ask, null, { executionId: "x" });
+    expect(((await handle.result()) as ModelResponse).reasoning).toMatchObject([
+      { unstored: true },
+      { digest: expect.any(String) as string },
+    ]);
+    const records = await readReasoning(app.stores.eventStore, store, { executionId: "x" });
+    expect(records.map(({ status }) => status)).toEqual(["redacted", "ok"]);
+    expect(JSON.stringify(await app.stores.eventStore.read("x"))).not.toContain("hunter2");
   });
 
   it("is not where an effect does not want it, though it has a store", async () => {
