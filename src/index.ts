@@ -26,6 +26,7 @@ export type {
 export { SkillRegistry } from "./agent/skills/skill-registry.js";
 // Composing an app
 export {
+  type AgentRunOutcome,
   type AppWorkers,
   type BranchRegistry,
   type DefinitionModule,
@@ -50,7 +51,9 @@ export {
   type PoolInspection,
   type PoolStats,
   type ReasoningConfig,
+  type RunAgentOnceOptions,
   type RunningCall,
+  runAgentOnce,
   type SecretsConfig,
   type SecurityConfig,
   type SpawnLimits,

@@ -23,6 +23,9 @@ export {
   readReasoning,
 } from "./evidence/read-reasoning.js";
 export type { ReasoningStore } from "./evidence/sealed-text.js";
+export { AgentRunner, type AgentRunnerOptions } from "./legacy/agent-runner.js";
+export { type AgentStepOptions, agentStep$ } from "./legacy/agent-step.js";
+export { IdempotentToolRefusedError, type OuterContext } from "./legacy/nested-calls.js";
 export type { AgentLoopConfig, AgentLoopInput, ToolCallPolicy, ToolCallRequest } from "./loop-config.js";
 export type { AgentMemory, MemoryEntry, RecallQuery } from "./memory/agent-memory.js";
 export { InMemoryAgentMemory, type InMemoryAgentMemoryOptions } from "./memory/in-memory.js";

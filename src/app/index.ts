@@ -19,6 +19,7 @@ export { defineConfig, type LoomApp } from "./define-config.js";
 export type { DefinitionModule, DefinitionsConfig, SurfaceConfig } from "./definitions.js";
 export type { Envelope, EnvelopeConfig, SpawnLimits } from "./envelope.js";
 export type { ReasoningConfig } from "./reasoning.js";
+export { type AgentRunOutcome, type RunAgentOnceOptions, runAgentOnce } from "./run-agent-once.js";
 export { WorkflowRuntime, type WorkflowRuntimeOptions } from "./runtime.js";
 export type { SecretsConfig } from "./secrets.js";
 export { type BranchRegistry, type LmdbStorage, lmdbStorage, type StorageConfig } from "./storage.js";

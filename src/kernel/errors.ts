@@ -177,6 +177,11 @@ export const ERROR_CODES = {
     retryable: false,
     meaning: "a tool is not what the model was told of, or is gone; the call was refused",
   },
+  IDEMPOTENT_TOOL_REFUSED: {
+    retryable: false,
+    meaning:
+      "a tool that may not be called twice, where a crash would call it again: no call of that turn was made",
+  },
   AGENT_LOOP_CONFIG_INVALID: {
     retryable: false,
     meaning: "an option of agentLoop$ is unknown, malformed or contradicts another; the details name it",

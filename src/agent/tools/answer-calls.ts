@@ -27,7 +27,7 @@ export async function answerCalls(run: AgentRun, turn: Turn): Promise<void> {
 }
 
 /** Under the ids and names of the conversation, with the arguments as the model wrote them. */
-function asMade({ response, message }: Turn): readonly LlmToolCall[] {
+export function asMade({ response, message }: Turn): readonly LlmToolCall[] {
   const { toolCalls = [] } = response;
   return (message.toolCalls ?? []).map((call, index) => {
     const { input, malformed } = (toolCalls[index] ?? {}) as Partial<LlmToolCall>;

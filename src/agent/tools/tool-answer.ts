@@ -26,7 +26,10 @@ export type ToolAnswer =
       readonly decisionId?: string;
     };
 
-export function resulted(call: Call, result: unknown, bytesMax: number): ToolAnswer {
+/** One that says itself what the model is shown. */
+export type ShownAnswer = Exclude<ToolAnswer, { readonly kind: "outcome" }>;
+
+export function resulted(call: Call, result: unknown, bytesMax: number): ShownAnswer {
   return { kind: "result", content: resultContent(call.name, result, bytesMax), result };
 }
 
@@ -35,7 +38,7 @@ export function failed(
   error: ToolCallError,
   ran: boolean,
   details?: Parameters<typeof errorContent>[2],
-): ToolAnswer {
+): ShownAnswer {
   return { kind: "error", content: errorContent(call.name, error, details), error, ran };
 }
 
@@ -49,10 +52,7 @@ export function notRun(call: Call): ToolAnswer {
   return failed(call, { code: "notRun", message: "The agent was stopped before this call was made." }, false);
 }
 
-export function toolMessage(
-  { id, name }: Call,
-  answer: Exclude<ToolAnswer, { readonly kind: "outcome" }>,
-): ToolMessage {
+export function toolMessage({ id, name }: Call, answer: ShownAnswer): ToolMessage {
   const { content } = answer;
   const message = { role: "tool", toolCallId: id, toolName: name, content } as const;
   return answer.kind === "error" ? { ...message, isError: true } : message;

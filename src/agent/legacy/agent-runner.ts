@@ -1,0 +1,191 @@
+// AgentRunner: the whole loop of an agent inside one effect. An earlier form: nothing of it is a step, so a crash begins it anew, nobody
+// can be asked in between, and what it chooses is not recorded. `agentLoop$` is the form to use.
+
+import { type EffectRuntime, ToolEffect } from "../../effects/index.js";
+import { TransientContext } from "../../effects/transient-context.js";
+import {
+  type AgentDefinition,
+  invalidOption,
+  isAgentDefinition,
+  taintOrigin,
+  unwrapTainted,
+} from "../../kernel/index.js";
+import {
+  addUsage,
+  type LlmMessage,
+  type LlmProvider,
+  type LlmResponse,
+  type LlmToolCall,
+  type LlmUsage,
+} from "../../llm/index.js";
+import { emptyAnswer, turnLimit, UntrustedContextError } from "../errors.js";
+import { type AgentLoopInput, checkLoopInput } from "../loop-config.js";
+import { ToolMenu } from "../menu/tool-menu.js";
+import { createLlmEffect } from "../model/model-effect.js";
+import type { AgentResult } from "../result.js";
+import { asMade } from "../tools/answer-calls.js";
+import { type Call, type RunnableCall, readCalls } from "../tools/call.js";
+import { CallLog } from "../tools/call-log.js";
+import { describeFailure, detailsOf, isFinal } from "../tools/failures.js";
+import { failed, resulted, type ShownAnswer, toolMessage } from "../tools/tool-answer.js";
+import { assistantMessage, emptinessOf, readAnswer, withOwnIds } from "../turn/answer.js";
+import { promptOf } from "../turn/begin-run.js";
+import { NestedCalls, nested, type OuterContext } from "./nested-calls.js";
+
+export interface AgentRunnerOptions {
+  readonly agent: AgentDefinition;
+  /** Asked directly: the request is guarded, and nothing else of the ring applies to it. */
+  readonly provider: LlmProvider;
+  /** Has the effects of the agent's tools, and the ring around them. */
+  readonly effectRuntime: EffectRuntime;
+  /** Default: the agent's. */
+  readonly systemPrompt?: string;
+  /** Turns at most; then it fails with AGENT_TURN_LIMIT. Default 25. */
+  readonly maxIterations?: number;
+  /** Lets tools run that say `idempotent: false`, though a crash runs them again. Default false: they are refused. */
+  readonly acceptAtLeastOnce?: boolean;
+}
+
+const CALLS_PER_TURN_MAX = 128;
+const RESULT_BYTES_MAX = 100 * 1024;
+
+/** @deprecated Use `agentLoop$`: each turn and each call is a step of its own there. */
+export class AgentRunner {
+  readonly #options: AgentRunnerOptions;
+  readonly #model: ReturnType<typeof createLlmEffect>;
+  readonly #menu: ToolMenu;
+  readonly #calls: NestedCalls;
+
+  /** @throws CONFIG_INVALID for options that are none, and for tools of kind "human": there is nobody to ask inside an effect */
+  constructor(options: AgentRunnerOptions) {
+    const { agent, provider, effectRuntime, acceptAtLeastOnce = false } = options;
+    if (!isAgentDefinition(agent))
+      throw invalidOption("AgentRunner: agent", "must be an agent, as agent$ gives it");
+    const human = agent.tools.find(({ kind }) => kind === "human");
+    if (human)
+      throw invalidOption(
+        "AgentRunner: agent",
+        `has the tool ${human.id}, which a person answers: use agentLoop$`,
+      );
+    this.#options = options;
+    this.#model = createLlmEffect(provider);
+    this.#menu = new ToolMenu({
+      tools: new Map(agent.tools.map((tool) => [tool.id, tool])),
+      trust: false,
+      onChange: () => {},
+    });
+    this.#menu.add(this.#menu.offer(agent.tools), "");
+    this.#calls = new NestedCalls(effectRuntime, acceptAtLeastOnce);
+  }
+
+  /**
+   * Runs the agent until it answers.
+   *
+   * @param ctx of the effect or the handler it runs in. Default: none, and then nothing counts what it uses
+   * @throws IdempotentToolRefusedError, UntrustedContextError, AGENT_TURN_LIMIT, AGENT_EMPTY_ANSWER, and what the model fails with
+   */
+  async run(
+    input: AgentLoopInput | string,
+    ctx: OuterContext = new TransientContext(this.#options.agent.id, "tool", undefined),
+  ): Promise<AgentResult> {
+    const { agent, maxIterations = 25 } = this.#options;
+    const run = new Run(typeof input === "string" ? { prompt: input } : input);
+    for (let turn = 0; turn < maxIterations; turn++) {
+      const response = await this.#ask(run, turn, ctx);
+      if (!response.toolCalls?.length) return run.result(response, turn + 1);
+      await this.#answer(run, turn, ctx);
+    }
+    throw turnLimit(agent.id, maxIterations);
+  }
+
+  /** As an effect: a step that names it runs the agent. It takes what `run` takes. */
+  asEffect(): ToolEffect<AgentLoopInput | string, AgentResult> {
+    return new ToolEffect((input, ctx) => this.run(input, ctx));
+  }
+
+  async #ask(run: Run, turn: number, ctx: OuterContext): Promise<LlmResponse> {
+    const { agent, systemPrompt = agent.systemPrompt } = this.#options;
+    const system = [systemPrompt, run.facts].filter((text) => text !== undefined).join("\n\n");
+    const { specs } = this.#menu;
+    const request = {
+      messages: [...run.messages],
+      ...(system !== "" && { system }),
+      ...(specs.length > 0 && { tools: specs }),
+    };
+    const inner = nested(ctx, { toolId: agent.id, taskKind: "llm", idempotencyKey: ctx.idempotencyKey });
+    const response = readAnswer(ctx.stepId, await this.#model.execute(request, inner));
+    run.take(response, turn);
+    if (response.usage) ctx.meter({ tokens: response.usage.inputTokens + response.usage.outputTokens });
+    const emptiness = emptinessOf(response);
+    if (emptiness) throw emptyAnswer(agent.id, turn, 1, emptiness);
+    return response;
+  }
+
+  async #answer(run: Run, turn: number, ctx: OuterContext): Promise<void> {
+    const menu = { menu: this.#menu, metaTools: new Map<string, never>() };
+    const calls = readCalls(run.toolCalls, `${ctx.stepId}:turn:${turn}`, menu, CALLS_PER_TURN_MAX);
+    this.#calls.check(calls.filter((call): call is RunnableCall => call.kind === "runnable"));
+    for (const [position, call] of calls.entries()) {
+      ctx.signal.throwIfAborted();
+      run.answer(call, turn, await this.#outcome(call, { turn, position }, ctx));
+    }
+  }
+
+  async #outcome(
+    call: Call,
+    place: { readonly turn: number; readonly position: number },
+    ctx: OuterContext,
+  ): Promise<ShownAnswer> {
+    if (call.kind === "wrong") return failed(call, call.error, false);
+    try {
+      return resulted(call, await this.#calls.make(call as RunnableCall, place, ctx), RESULT_BYTES_MAX);
+    } catch (error) {
+      if (ctx.signal.aborted || isFinal(error)) throw error;
+      return failed(call, describeFailure(error), true, detailsOf(error));
+    }
+  }
+}
+
+/** What one run knows. It is in memory, and gone with it. */
+class Run {
+  readonly messages: LlmMessage[];
+  readonly facts: string | undefined;
+  #toolCalls: readonly LlmToolCall[] = [];
+  #usage: LlmUsage | undefined;
+  readonly #log = new CallLog();
+  readonly #ids = new Set<string>();
+
+  constructor(input: AgentLoopInput) {
+    checkLoopInput(input);
+    const origin = taintOrigin(input.context);
+    if (origin !== undefined) throw new UntrustedContextError(origin);
+    this.facts = input.context === undefined ? undefined : `Context:\n${JSON.stringify(input.context)}`;
+    const prompt = promptOf(input);
+    this.messages = [
+      ...(input.history ?? []),
+      ...(prompt === undefined ? [] : [{ role: "user", content: prompt } as const]),
+    ];
+  }
+
+  /** Those of the last answer, with ids that tell them apart. */
+  get toolCalls(): readonly LlmToolCall[] {
+    return this.#toolCalls;
+  }
+
+  take(response: LlmResponse, turn: number): void {
+    const message = withOwnIds(assistantMessage(response), turn, this.#ids);
+    this.#usage = addUsage(this.#usage, response.usage);
+    this.#toolCalls = asMade({ response, message });
+    this.messages.push(message);
+  }
+
+  answer(call: Call, turn: number, answer: ShownAnswer): void {
+    this.messages.push(toolMessage(call, answer));
+    this.#log.add(call, turn, answer, Buffer.byteLength(unwrapTainted<string>(answer.content)));
+  }
+
+  result({ content, stopReason }: LlmResponse, iterations: number): AgentResult {
+    const usage = this.#usage;
+    return { content, iterations, toolCallLog: this.#log.entries, ...(usage && { usage }), stopReason };
+  }
+}
