@@ -267,6 +267,28 @@ it("is asked in its own words, its metadata given back", async () => {
   });
 });
 
+it("of the fourth version is told what the data of a file is", async () => {
+  const model = new ModelV3();
+  const provider = aiSdkProvider({
+    specificationVersion: "v4",
+    provider: model.provider,
+    modelId: model.modelId,
+    doGenerate: (call) => model.doGenerate(call as LanguageModelV3CallOptions),
+    doStream: (call) => model.doStream(call as LanguageModelV3CallOptions),
+  });
+  const content = [
+    { type: "text", text: "look" },
+    { type: "image", mediaType: "image/png", source: { kind: "base64", data: "iVBORw0KGgo=" } },
+    { type: "image", mediaType: "image/png", source: { kind: "url", url: "https://a.example/a.png" } },
+  ] as const;
+  expect(await provider.complete({ messages: [{ role: "user", content }] })).toEqual(expected);
+  expect(model.calls[0]!.prompt[0]!.content).toEqual([
+    { type: "text", text: "look" },
+    { type: "file", mediaType: "image/png", data: { type: "data", data: "iVBORw0KGgo=" } },
+    { type: "file", mediaType: "image/png", data: { type: "url", url: new URL("https://a.example/a.png") } },
+  ]);
+});
+
 describe("its failures", () => {
   const http = (statusCode: number, message = "you said swordfish", responseHeaders = {}): APICallError =>
     new APICallError({

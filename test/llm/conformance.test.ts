@@ -2,7 +2,7 @@
 
 import { inspect } from "node:util";
 import fc from "fast-check";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { tainted } from "../../src/index.js";
 import { failureToWire } from "../../src/kernel/index.js";
 import type { LlmError, LlmProvider, LlmRequest, LlmStreamEvent } from "../../src/llm/index.js";
@@ -152,6 +152,7 @@ describe.each([anthropic, openAi, gemini])("$name", (vendor: Vendor) => {
 
     it("a malformed piece in the middle of a stream, and nothing of it is printed", async () => {
       const printed = vi.spyOn(console, "error").mockReturnValue();
+      onTestFinished(() => printed.mockRestore());
       const [first = "", second = "", ...rest] = text.frames;
       const broken = second.replace(/\{.*/, '{"swordfish": ');
       const { stream } = await serving(() =>

@@ -2,42 +2,47 @@
 
 import { invalidOption } from "../../kernel/index.js";
 import { guardRequest } from "../guard/guard-request.js";
+import type { GuardedRequest } from "../guard/guarded.js";
 import type { LlmProvider } from "../provider.js";
 import { completing, streaming } from "../sdk/call.js";
 import { aiSdkFailure } from "./failure.js";
-import type { AiSdkModel } from "./model.js";
-import { aiSdkCall } from "./request.js";
+import type { AiSdkCall, AiSdkModel } from "./model.js";
+import { aiSdkCall, withTaggedFiles } from "./request.js";
 import { aiSdkResponse } from "./response.js";
 import { aiSdkStream } from "./stream.js";
 
 /**
- * A provider that asks a language model of the AI SDK (LanguageModelV2 or V3 of `@ai-sdk/provider`), such as `openai("gpt-5.4")` of
+ * A provider that asks a language model of the AI SDK (LanguageModelV2, V3 or V4 of `@ai-sdk/provider`), such as `openai("gpt-5.4")` of
  * `@ai-sdk/openai`. Its id is `ai-sdk/` and the model's provider.
  *
  * @throws CONFIG_INVALID for what is no such model
  */
 export function aiSdkProvider(model: AiSdkModel): LlmProvider {
-  const { specificationVersion: version, modelId } = (model ?? {}) as Partial<AiSdkModel>;
-  if (version !== "v2" && version !== "v3")
+  const { specificationVersion: version } = (model ?? {}) as Partial<AiSdkModel>;
+  if (version !== "v2" && version !== "v3" && version !== "v4")
     throw invalidOption(
       "aiSdkProvider: model",
-      "must be a LanguageModelV2 or LanguageModelV3 of the AI SDK, not its name",
+      "must be a LanguageModelV2, V3 or V4 of the AI SDK, not its name",
     );
   const id = `ai-sdk/${model.provider}`;
   const failureOf = (error: unknown) => aiSdkFailure(id, error);
+  const callOf = (request: GuardedRequest, signal: AbortSignal): AiSdkCall => {
+    const call = aiSdkCall(request, id, signal);
+    return version === "v4" ? withTaggedFiles(call) : call;
+  };
   return {
     id,
     capabilities: { streaming: true, tools: true, images: true, files: true, reasoning: true },
     async complete(request, { signal } = {}) {
       const guarded = guardRequest(request);
       return completing({ provider: id, signal, failureOf }, async (following) =>
-        aiSdkResponse(await model.doGenerate(aiSdkCall(guarded, id, following)), id, modelId ?? ""),
+        aiSdkResponse(await model.doGenerate(callOf(guarded, following)), id, model.modelId),
       );
     },
     stream(request, { signal } = {}) {
       return streaming({ provider: id, signal, failureOf }, async function* (following) {
-        const { stream } = await model.doStream(aiSdkCall(guardRequest(request), id, following));
-        yield* aiSdkStream(stream, id, modelId ?? "");
+        const { stream } = await model.doStream(callOf(guardRequest(request), following));
+        yield* aiSdkStream(stream, id, model.modelId);
       });
     },
   };

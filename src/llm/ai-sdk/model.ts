@@ -1,8 +1,8 @@
-// What a language model of the AI SDK is, as far as it is looked at here: LanguageModelV2 and LanguageModelV3 of @ai-sdk/provider are of
-// this type. Said in our words, so that programs without that package compile.
+// What a language model of the AI SDK is, as far as it is looked at here: LanguageModelV2, V3 and V4 of @ai-sdk/provider are of this type.
+// Said in our words, so that programs without that package compile.
 
 export interface AiSdkModel {
-  readonly specificationVersion: "v2" | "v3";
+  readonly specificationVersion: "v2" | "v3" | "v4";
   readonly provider: string;
   readonly modelId: string;
   doGenerate(options: AiSdkCall): PromiseLike<AiSdkResult>;

@@ -1,4 +1,4 @@
-// Requests in the words of the AI SDK; those that its second and third versions have in common.
+// Requests in the words of the AI SDK; those that its versions have in common, and what is not.
 
 import type {
   LanguageModelV3CallOptions,
@@ -11,6 +11,7 @@ import type { GuardedMessage, GuardedPart, GuardedRequest, GuardedToolMessage } 
 import type { AssistantMessage } from "../message.js";
 import { partsOf } from "../sdk/answer.js";
 import { textOf, withMediaBesideResults } from "../sdk/shown-media.js";
+import type { AiSdkCall } from "./model.js";
 
 type Saying = Extract<LanguageModelV3Message, { role: "assistant" }>["content"];
 type Results = Extract<LanguageModelV3Message, { role: "tool" }>["content"];
@@ -40,6 +41,20 @@ export function aiSdkCall(
     }),
     ...(toolChoice !== undefined && tools.length > 0 && { toolChoice: choiceOf(toolChoice) }),
   };
+}
+
+/** The same call for a model of the fourth version, where the data of a file says what it is. */
+export function withTaggedFiles(call: LanguageModelV3CallOptions): AiSdkCall {
+  const prompt = call.prompt.map((message) => {
+    if (message.role !== "user") return message;
+    const content = message.content.map((part) => {
+      if (part.type !== "file") return part;
+      const { data } = part;
+      return { ...part, data: data instanceof URL ? { type: "url", url: data } : { type: "data", data } };
+    });
+    return { ...message, content };
+  });
+  return { ...call, prompt };
 }
 
 function choiceOf(choice: NonNullable<GuardedRequest["toolChoice"]>) {

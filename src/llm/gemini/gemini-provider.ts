@@ -84,6 +84,8 @@ async function openClient(
   return new Client({
     apiKey: key,
     vertexai: false,
+    // Its third version means another one by default.
+    apiVersion: "v1beta",
     httpOptions: {
       headers: { ...headers },
       timeout: timeoutMs,
