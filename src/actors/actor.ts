@@ -100,6 +100,8 @@ export interface Move extends ExecutionCommit {
   readonly closedResumes: readonly ClosedResume[];
 }
 
+type LateMessage = Extract<Message, { readonly kind: "late" }>;
+
 const NONE: readonly never[] = [];
 
 /** Executions of up to this many events keep them, so that their state can be folded without a read. */
@@ -439,7 +441,7 @@ export class Actor implements FlowRunHost, AttemptOwner, AttemptSink {
       case "settled":
         return this.#settled(message.attempt, message.outcome, now);
       case "late":
-        this.#onLate(message.stepId, message.attempt, message.outcome);
+        this.#onLate(message);
         return false;
       case "effectEvent":
         if (this.awaits(message.attempt)) {
@@ -610,11 +612,18 @@ export class Actor implements FlowRunHost, AttemptOwner, AttemptSink {
     this.#release(`it was cancelled: ${reason}`, now);
   }
 
-  #onLate(stepId: string, attempt: number, outcome: LateOutcome): void {
+  #onLate({ stepId, issue, attempt, outcome }: LateMessage): void {
     if (this.aside) return; // its log stays as it is
     const { kind } = outcome;
     const error = kind === "failed" ? outcome.error : undefined;
-    this.append({ type: "OUTCOME_LATE", stepId, attempt, kind, error });
+    this.append({
+      type: "OUTCOME_LATE",
+      stepId,
+      attempt,
+      kind,
+      error,
+      issue: issue === 1 ? undefined : issue,
+    });
   }
 
   // ── What a turn asks for ──────────────────────────────────────────────────────────────────────────────────────
@@ -738,8 +747,8 @@ export class Actor implements FlowRunHost, AttemptOwner, AttemptSink {
   }
 
   /** What an attempt came to when it did not count any more; by then this may not be in memory. */
-  settledLate({ stepId, attempt }: InFlight, outcome: LateOutcome): void {
-    this.#host.send(this.id, { kind: "late", stepId, attempt, outcome });
+  settledLate({ stepId, issue, attempt }: InFlight, outcome: LateOutcome): void {
+    this.#host.send(this.id, { kind: "late", stepId, issue, attempt, outcome });
   }
 
   deliver(outcome: OutcomeEvent, now: number, marker?: ExecutionEvent): true {

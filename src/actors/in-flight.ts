@@ -59,6 +59,10 @@ export class InFlight extends Abortable implements Invocation {
     return this.#step.stepId;
   }
 
+  get issue(): number {
+    return this.#step.issue;
+  }
+
   /** Whether its effect may have done something. */
   get mayHaveRun(): boolean {
     return this.isDispatched && !this.isHeld;

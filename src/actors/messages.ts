@@ -12,6 +12,7 @@ export type Message =
   | {
       readonly kind: "late";
       readonly stepId: string;
+      readonly issue: number;
       readonly attempt: number;
       readonly outcome: LateOutcome;
     }

@@ -47,8 +47,8 @@ const PUBLIC_FORMS: { readonly [K in EventType]: (event: EventOf<K>) => PublicFo
   EXECUTION_CANCELLED: ({ type, reason, code, error }) =>
     plain(type, { reason, code, error: fromWire(error) }),
   CANCEL_REQUESTED: ({ type, reason, code }) => plain(type, { reason, code }),
-  OUTCOME_LATE: ({ type, stepId, attempt, kind, error }) =>
-    plain(type, { stepId, attempt, kind, error: fromWire(error) }),
+  OUTCOME_LATE: ({ type, stepId, attempt, kind, error, issue = 1 }) =>
+    plain(type, { stepId, issue, attempt, kind, error: fromWire(error) }),
   EFFECT_INDOUBT: ({ type, stepId, attempt, error }) =>
     plain(type, { stepId, attempt, error: fromWire(error) }),
   EFFECT_METERED: ({ type, stepId, attempt, used }) => plain(type, { stepId, attempt, used: { ...used } }),

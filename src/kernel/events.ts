@@ -90,7 +90,14 @@ interface EventFields {
   EFFECT_EVENT: { stepId: string; name: string; payload: Wire };
   EFFECT_INDOUBT: { stepId: string; attempt: number; error: Wire };
   CANCEL_REQUESTED: { reason: string; code?: CancelCode | undefined };
-  OUTCOME_LATE: { stepId: string; attempt: number; kind: "completed" | "failed"; error: Wire };
+  /** `issue` is absent for the first issue of its id. */
+  OUTCOME_LATE: {
+    stepId: string;
+    attempt: number;
+    kind: "completed" | "failed";
+    error: Wire;
+    issue?: number | undefined;
+  };
   /** What an attempt used that did not end its step. */
   EFFECT_METERED: { stepId: string; attempt: number; used: Used };
   /** A budget was used up; what follows says what became of the step. */
@@ -401,10 +408,16 @@ export const EVENT_KINDS: { readonly [K in EventType]: KindRow<K> } = {
   OUTCOME_LATE: {
     code: 23,
     since: 1,
-    fields: { stepId: text, attempt: count, kind: oneOf("completed", "failed"), error: wire },
-    fold: (state, { stepId, attempt, kind, error }, at) => {
+    fields: {
+      stepId: text,
+      attempt: count,
+      kind: oneOf("completed", "failed"),
+      error: wire,
+      issue: optional(count),
+    },
+    fold: (state, { stepId, attempt, kind, error, issue = 1 }, at) => {
       const frame = state.frames[stepId];
-      if (frame) (frame.late ??= []).push({ attempt, kind, error, at: at.timestamp });
+      if (frame) (frame.late ??= []).push({ issue, attempt, kind, error, at: at.timestamp });
     },
   },
   EFFECT_METERED: {

@@ -11,6 +11,7 @@ export type GateStatus = "open" | "resolved" | "timedOut" | "cancelled";
 
 /** What an attempt came to when nobody waited for it any more. */
 export interface FoldedLate {
+  issue: number;
   attempt: number;
   kind: "completed" | "failed";
   error: Wire;
@@ -120,6 +121,8 @@ export interface Frame {
 }
 
 export interface LateAttempt {
+  /** Which issue of the step's id it belonged to, counted from 1: an id that failed may have been issued again since. */
+  readonly issue: number;
   readonly attempt: number;
   readonly kind: "completed" | "failed";
   readonly error?: unknown;
@@ -216,8 +219,8 @@ function revealFrame(frame: FoldedFrame): Frame {
   };
 }
 
-function revealLate({ attempt, kind, error, at }: FoldedLate): LateAttempt {
-  return { attempt, kind, ...(kind === "failed" && { error: fromWire(error) }), at };
+function revealLate({ issue, attempt, kind, error, at }: FoldedLate): LateAttempt {
+  return { issue, attempt, kind, ...(kind === "failed" && { error: fromWire(error) }), at };
 }
 
 function revealGate(gate: FoldedGate): Gate {

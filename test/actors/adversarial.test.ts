@@ -271,6 +271,38 @@ describe("late news", () => {
     expect(after).toEqual(before.map((types) => [...types, "OUTCOME_LATE"]));
   });
 
+  test("T2: what is late says which issue of its id it belonged to", async () => {
+    const world = World.memory();
+    const step = {
+      ...world.step("s", async () => {
+        if (world.ran("s") > 2) return "third";
+        await world.delay(1_000 * world.ran("s"));
+        return "late";
+      }),
+      timeoutMs: 10,
+    };
+    const f = flow("f", async (ctx) => {
+      for (;;) {
+        try {
+          return await ctx.run(step, 1);
+        } catch {
+          // issued again under the same id
+        }
+      }
+    });
+    const process = await world.open([f]);
+    await process.start(f, null);
+    await process.finish("x");
+    await world.pass(5_000);
+    const late = (await world.events()).filter(({ type }) => type === "OUTCOME_LATE");
+    expect(late.map(({ payload }) => payload)).toMatchObject([{ issue: 1 }, { issue: 2 }]);
+    const { frames } = await process.runtime.loadState("x");
+    expect(frames["s"]!.late).toMatchObject([
+      { issue: 1, attempt: 1 },
+      { issue: 2, attempt: 1 },
+    ]);
+  });
+
   test("a decision that a cancel called off does not answer the one that has its id since", async () => {
     const world = World.memory();
     const f = flow("f", async (ctx) => {

@@ -177,12 +177,13 @@ describe.each(RESIDENT)("C-SUS-06: cancelling, resident: %i", (maxResident) => {
       expect(state.frames["deaf"]!.late).toEqual([
         how === "throws"
           ? {
+              issue: 1,
               attempt: 1,
               kind: "failed",
               error: new RangeError("too late to matter"),
               at: expect.any(Number) as number,
             }
-          : { attempt: 1, kind: "completed", at: expect.any(Number) as number },
+          : { issue: 1, attempt: 1, kind: "completed", at: expect.any(Number) as number },
       ]);
       expect(world.ran("deaf")).toBe(1);
       expect((await world.types()).slice(-3)).toEqual([

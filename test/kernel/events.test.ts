@@ -55,7 +55,7 @@ describe("the table of event kinds", () => {
         "20 EFFECT_EVENT stepId,name,payload",
         "21 EFFECT_INDOUBT stepId,attempt,error",
         "22 CANCEL_REQUESTED reason,code",
-        "23 OUTCOME_LATE stepId,attempt,kind,error",
+        "23 OUTCOME_LATE stepId,attempt,kind,error,issue",
         "24 EFFECT_METERED stepId,attempt,used",
         "25 QUOTA_EXCEEDED stepId,scope,meter,limit,used",
       ]

@@ -165,6 +165,7 @@ export const anyEvent: fc.Arbitrary<ExecutionEvent> = fc.oneof(
     attempt: count,
     kind: fc.constantFrom("completed", "failed"),
     error: wire,
+    issue: fc.option(count, { nil: undefined }),
   }),
   fc.record({ type: fc.constant("EFFECT_EVENT"), stepId: id(), name: text, payload: wire }),
   fc.record({

@@ -59,9 +59,9 @@ const SUMMARIES: { readonly [K in EventType]: (event: EventOf<K>) => EventSummar
   EXECUTION_FAILED: ({ error }) => about("", ["error", error]),
   EXECUTION_CANCELLED: ({ reason, error }) => about(reason, ...present("cleanup failed", error)),
   CANCEL_REQUESTED: ({ reason }) => about(reason),
-  OUTCOME_LATE: ({ stepId, attempt, kind, error }) => {
+  OUTCOME_LATE: ({ stepId, issue = 1, attempt, kind, error }) => {
     return about(
-      `${stepId} attempt ${attempt} ${kind} when nobody waited any more`,
+      `${stepId}${issue === 1 ? "" : ` issue ${issue}`} attempt ${attempt} ${kind} when nobody waited any more`,
       ...present("error", error),
     );
   },
