@@ -6,7 +6,7 @@
 //   { point: "durable" }    before the partition hears that it is durable
 //   { point: "snapshot" }   the count-th snapshot is handed over
 //
-// `event` names the kind of event whose batch it is. `then: "hold"` stops there instead of dying: says so and never goes on.
+// `event` names the kinds of events whose batch it is, the first of them or the `nth`. `then: "hold"` stops there instead of dying: says so and never goes on.
 
 import { writeSync } from "node:fs";
 import { setImmediate as nextTurn } from "node:timers/promises";
@@ -14,15 +14,18 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 const hasEvent = (batch, types) =>
   batch.executions.some(({ record }) => record?.events.some(({ type }) => types.includes(type)));
 
-export function dyingStores({ eventStore, snapshotStore }, die) {
+/** `onBatch` hears of each batch that holds events. */
+export function dyingStores({ eventStore, snapshotStore }, die, onBatch = () => {}) {
   const end = () => {
     if (die.then !== "hold") process.kill(process.pid, "SIGKILL");
     writeSync(1, "holding\n");
     return new Promise(() => {});
   };
   let snapshots = 0;
+  let batches = 0;
   const commit = async (log, batch) => {
-    if (!die.event || !hasEvent(batch, die.event)) return log.commit(batch);
+    if (batch.executions.some(({ record }) => record)) onBatch();
+    if (!die.event || !hasEvent(batch, die.event) || ++batches !== (die.nth ?? 1)) return log.commit(batch);
     if (die.point === "held") return end();
     const committed = log.commit(batch);
     if (die.point === "inCommit") {
