@@ -179,7 +179,7 @@ const RULES: RuleTable<AgentLoopConfig> = {
 const INPUT_RULES: RuleTable<AgentLoopInput> = {
   prompt: rules.llmText,
   promptOrigin: rules.text,
-  history: rules.list,
+  history: rules.messages,
   context: rules.anything,
 };
 
@@ -195,7 +195,8 @@ export function readLoopConfig(config: AgentLoopConfig): LoopSettings {
       "requireApproval",
       "is an earlier name of needsApproval: give one of them",
     );
-  if (config.approvalGate !== undefined && config.approvalGate === config.humanGate)
+  const { approvalGate = DEFAULTS.approvalGate, humanGate = DEFAULTS.humanGate } = config;
+  if (approvalGate === humanGate)
     throw new AgentLoopConfigError("humanGate", "must have another name than approvalGate");
   checkMemory(config);
   if (requireApproval) warnOfRequireApproval(config.onWarn);

@@ -43,7 +43,10 @@ const plain = {
   texts: listOf((item) => typeof item === "string" && item !== "", "texts, none of them empty"),
   tools: listOf(isToolDefinition, "tools, as tool$ gives them"),
   skills: listOf(isSkillDefinition, "skills, as skill$ gives them"),
-  list: (value) => (Array.isArray(value) ? undefined : "must be a list"),
+  messages: (value) =>
+    Array.isArray(value) && value.every(isMessage)
+      ? undefined
+      : "must be a list of messages, each with a role and a content",
   llmText: (value) => (typeof value === "string" || isTainted(value) ? undefined : "must be a text"),
   signal: (value) => (value instanceof AbortSignal ? undefined : "must be an AbortSignal"),
   agent: (value) => (isAgent(value) ? undefined : "must be an agent, as agent$ gives it"),
@@ -69,6 +72,11 @@ export const rules = {
       return complaints.includes(undefined) ? undefined : complaints.join(", or ");
     },
 };
+
+function isMessage(value: unknown): boolean {
+  const { role, content } = (value ?? {}) as { readonly role?: unknown; readonly content?: unknown };
+  return (role === "user" || role === "assistant" || role === "tool") && content !== undefined;
+}
 
 function isAgent(value: unknown): boolean {
   const { id, tools } = (value ?? {}) as { readonly id?: unknown; readonly tools?: unknown };

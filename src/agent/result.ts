@@ -43,6 +43,8 @@ export type ToolErrorCode =
   | "failed"
   /** It ran longer than it may. */
   | "timedOut"
+  /** It gave more than a log may hold. */
+  | "resultTooLarge"
   /** The arguments are no JSON. */
   | "malformedInput"
   /** The arguments are not of the tool's schema. */

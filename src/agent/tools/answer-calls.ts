@@ -106,7 +106,8 @@ class Batch {
       if (answer.kind === "outcome")
         conversation.result(call.stepId, call, answer.result, settings.maxToolResultBytes);
       else conversation.say(toolMessage(call, answer));
-      calls.add(call, turn, answer, conversation.bytesOf(conversation.messages.length - 1));
+      const shown = conversation.bytesOf(conversation.messages.length - 1);
+      calls.add(call, turn, answer, shown, settings.maxToolResultBytes);
     }
   }
 }

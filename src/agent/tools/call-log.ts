@@ -16,11 +16,15 @@ export class CallLog {
     return [...this.#entries];
   }
 
-  /** @param bytes of the answer, as the model is shown it */
-  add(call: Call, turn: number, answer: ToolAnswer, bytes: number): void {
+  /**
+   * @param shown bytes of the answer, as the model is shown it
+   * @param shownMax what it is shown of a result at most; the rest of a larger one is left out here too
+   */
+  add(call: Call, turn: number, answer: ToolAnswer, shown: number, shownMax: number): void {
     const entry = logEntry(call, turn, answer);
-    this.#bytes += bytes + (JSON.stringify(call.input)?.length ?? 0);
-    if (this.#bytes <= BYTES_MAX) {
+    const bytes = shown + (JSON.stringify(call.input)?.length ?? 0);
+    if (shown < shownMax && this.#bytes + bytes <= BYTES_MAX) {
+      this.#bytes += bytes;
       this.#entries.push(entry);
       return;
     }

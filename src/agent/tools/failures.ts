@@ -1,7 +1,7 @@
 // Failures of tools: which of them a model is told of, and which end its agent.
 
 import { HeddleError, type HeddleErrorCode, hasCode, TypedFailure } from "../../kernel/index.js";
-import type { ToolCallError } from "../result.js";
+import type { ToolCallError, ToolErrorCode } from "../result.js";
 
 /** What no model may act on: somebody said no or stop, or what is wrong is not the call. */
 const FINAL: ReadonlySet<HeddleErrorCode> = new Set<HeddleErrorCode>([
@@ -34,9 +34,12 @@ export function isFinal(error: unknown): boolean {
 }
 
 export function describeFailure(error: unknown): ToolCallError {
-  const code = hasCode(error, "EFFECT_TIMED_OUT") || hasCode(error, "EFFECT_DEADLINE_EXCEEDED");
-  const message = error instanceof Error ? error.message : String(error);
-  return { code: code ? "timedOut" : "failed", message };
+  return { code: codeOf(error), message: error instanceof Error ? error.message : String(error) };
+}
+
+function codeOf(error: unknown): ToolErrorCode {
+  if (hasCode(error, "EFFECT_TIMED_OUT") || hasCode(error, "EFFECT_DEADLINE_EXCEEDED")) return "timedOut";
+  return hasCode(error, "VALUE_TOO_LARGE") ? "resultTooLarge" : "failed";
 }
 
 /** What a failure on a declared channel carries. */
