@@ -107,7 +107,7 @@ class Batch {
         conversation.result(call.stepId, call, answer.result, settings.maxToolResultBytes);
       else conversation.say(toolMessage(call, answer));
       const shown = conversation.bytesOf(conversation.messages.length - 1);
-      calls.add(call, turn, answer, shown, settings.maxToolResultBytes);
+      calls.add(call, turn, answer, shown);
     }
   }
 }

@@ -10,20 +10,23 @@ const BYTES_MAX = 256 * 1024;
 
 export class CallLog {
   readonly #entries: ToolCallLogEntry[] = [];
+  readonly #shownMax: number;
   #bytes = 0;
+
+  /** @param shownMax what the model is shown of a result at most, in bytes: one that is larger is left out here */
+  constructor(shownMax = Number.POSITIVE_INFINITY) {
+    this.#shownMax = shownMax;
+  }
 
   get entries(): readonly ToolCallLogEntry[] {
     return [...this.#entries];
   }
 
-  /**
-   * @param shown bytes of the answer, as the model is shown it
-   * @param shownMax what it is shown of a result at most; the rest of a larger one is left out here too
-   */
-  add(call: Call, turn: number, answer: ToolAnswer, shown: number, shownMax: number): void {
+  /** @param shown bytes of the answer, as the model is shown it */
+  add(call: Call, turn: number, answer: ToolAnswer, shown: number): void {
     const entry = logEntry(call, turn, answer);
     const bytes = shown + (JSON.stringify(call.input)?.length ?? 0);
-    if (shown < shownMax && this.#bytes + bytes <= BYTES_MAX) {
+    if (shown < this.#shownMax && this.#bytes + bytes <= BYTES_MAX) {
       this.#bytes += bytes;
       this.#entries.push(entry);
       return;

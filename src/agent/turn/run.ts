@@ -30,7 +30,7 @@ export class AgentRun {
   readonly conversation = new Transcript();
   readonly menu: ToolMenu;
   readonly metaTools: ReadonlyMap<string, MetaTool>;
-  readonly calls = new CallLog();
+  readonly calls: CallLog;
   readonly runAgent: RunAgent;
   /** Turns begun. */
   iterations = 0;
@@ -43,6 +43,7 @@ export class AgentRun {
   constructor(ctx: ExecutionContext, settings: LoopSettings, opening: Opening, runAgent: RunAgent) {
     this.ctx = ctx;
     this.settings = settings;
+    this.calls = new CallLog(settings.maxToolResultBytes);
     this.system = opening.system;
     this.menu = opening.menu;
     this.metaTools = opening.metaTools;
