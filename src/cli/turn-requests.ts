@@ -21,11 +21,16 @@ export class TurnRequests {
   readonly #place: ExecutionPlace;
   readonly #inputs = new Map<string, Wire>();
   readonly #outputs = new Map<string, { readonly output: Wire }>();
+  readonly #choices = new Map<string, { readonly choice: Wire }>();
   readonly #reader = new TurnReader({
     inputOf: (stepId) => fromWire(this.#inputs.get(stepId)),
     outputOf: (stepId) => {
       const outcome = this.#outputs.get(stepId);
       return outcome && { output: fromWire(outcome.output) };
+    },
+    choiceOf: (decisionId) => {
+      const decision = this.#choices.get(decisionId);
+      return decision && { choice: fromWire(decision.choice) };
     },
   });
   #next = 0;
@@ -68,6 +73,8 @@ export class TurnRequests {
   #note(event: ExecutionEvent): void {
     if (event.type === "STEP_STARTED") this.#inputs.set(event.stepId, event.input);
     else if (event.type === "STEP_COMPLETED") this.#outputs.set(event.stepId, { output: event.output });
+    else if (event.type === "DECISION_RECORDED")
+      this.#choices.set(event.decisionId, { choice: event.choice });
   }
 }
 

@@ -78,23 +78,23 @@ describe("turns of an agent", () => {
   });
 
   it("heddle debug --at a turn shows the last twenty messages, --full all of them", async () => {
-    const { stdout } = await heddle("debug", "--db", dir, "x", "--at", "101");
+    const { stdout } = await heddle("debug", "--db", dir, "x", "--at", "102");
     expect(stdout).toContain("Request of agent:a#turn:25");
     expect(stdout).toContain("51 messages, 1 tool");
     expect(stdout).toContain("(31 before these)");
     expect(stdout).not.toContain("assistant: Turn 15.");
-    const full = await heddle("debug", "--db", dir, "x", "--at", "101", "--full");
+    const full = await heddle("debug", "--db", dir, "x", "--at", "102", "--full");
     expect(full.stdout).toContain("system: You look.\nuser: Find\nit.\nassistant: Turn 1.");
   });
 
   it("--json has the request, whole", async () => {
-    const { stdout } = await heddle("debug", "--db", dir, "x", "--at", "101", "--json");
+    const { stdout } = await heddle("debug", "--db", dir, "x", "--at", "102", "--json");
     const [{ turn }] = jsonLines(stdout) as [{ turn: { stepId: string; request: { messages: unknown[] } } }];
     expect(turn).toMatchObject({ stepId: "agent:a#turn:25", request: { system: "You look." } });
     expect(turn.request.messages).toHaveLength(51);
-    const logs = await heddle("logs", "--db", dir, "x", "--json", "--full", "--from", "101", "--to", "101");
+    const logs = await heddle("logs", "--db", dir, "x", "--json", "--full", "--from", "102", "--to", "102");
     expect(jsonLines(logs.stdout)).toMatchObject([{ type: "STEP_STARTED", request: turn.request }]);
-    const short = await heddle("logs", "--db", dir, "x", "--json", "--from", "101", "--to", "101");
+    const short = await heddle("logs", "--db", dir, "x", "--json", "--from", "102", "--to", "102");
     expect(jsonLines(short.stdout)[0]).not.toHaveProperty("request");
   });
 });

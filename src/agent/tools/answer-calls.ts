@@ -105,6 +105,8 @@ class Batch {
       const answer = this.#answers[index] ?? notRun(call);
       if (answer.kind === "outcome")
         conversation.result(call.stepId, call, answer.result, settings.maxToolResultBytes);
+      else if (answer.decisionId !== undefined)
+        conversation.decided(answer.decisionId, call, answer.content, answer.kind === "error");
       else conversation.say(toolMessage(call, answer));
       const shown = conversation.bytesOf(conversation.messages.length - 1);
       calls.add(call, turn, answer, shown);

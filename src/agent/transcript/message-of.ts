@@ -1,13 +1,21 @@
 // What stands at a source, as a message. The loop and whoever reads its log later make messages by the same functions.
 
-import type { AssistantMessage, LlmMessage, LlmResponse, ToolMessage } from "../../llm/index.js";
+import type { AssistantMessage, LlmMessage, LlmResponse, LlmText, ToolMessage } from "../../llm/index.js";
 import { resultContent } from "../tools/result-content.js";
 import { assistantMessage, readAnswer } from "../turn/answer.js";
 import type { MessageSource } from "./turn-form.js";
 
-/** @param outputOf what a step came to; throws for one that came to nothing */
-export function messageOf(source: MessageSource, outputOf: (stepId: string) => unknown): LlmMessage {
+/**
+ * @param outputOf what a step came to; throws for one that came to nothing
+ * @param choiceOf what was decided; throws where nothing was
+ */
+export function messageOf(
+  source: MessageSource,
+  outputOf: (stepId: string) => unknown,
+  choiceOf: (decisionId: string) => unknown,
+): LlmMessage {
   if ("say" in source) return source.say;
+  if ("decided" in source) return shownChoice(source, choiceOf(source.decided) as { content: LlmText });
   if ("answer" in source) {
     const { answer, ids } = source;
     return withIds(assistantMessage(readAnswer(answer, outputOf(answer))), ids);
@@ -21,6 +29,14 @@ export function shownResult(
   output: unknown,
 ): ToolMessage {
   return { role: "tool", toolCallId: call, toolName: tool, content: resultContent(tool, output, bytesMax) };
+}
+
+/** What was decided about a call as its model is shown it. */
+export function shownChoice(
+  { call, tool, isError }: Extract<MessageSource, { readonly decided: string }>,
+  { content }: { readonly content: LlmText },
+): ToolMessage {
+  return { role: "tool", toolCallId: call, toolName: tool, content, ...(isError && { isError }) };
 }
 
 /** The ids of a message's calls, where they are not those the model gave. */

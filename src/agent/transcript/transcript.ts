@@ -6,11 +6,18 @@
 // M1  A turn costs what is new in it. Only the list of messages is copied, once, when the effect is given its request.
 // M2  Nothing here outlives the process: a replay makes the same transcript, and so the same forms.
 
-import type { AssistantMessage, LlmMessage, LlmRequest, LlmResponse, LlmToolSpec } from "../../llm/index.js";
+import type {
+  AssistantMessage,
+  LlmMessage,
+  LlmRequest,
+  LlmResponse,
+  LlmText,
+  LlmToolSpec,
+} from "../../llm/index.js";
 import { canonicalJson, EMPTY, rolled, sha256 } from "./fingerprint.js";
 import { frozenCopy } from "./frozen.js";
 import { MenuMark } from "./menu-mark.js";
-import { ownIds, shownResult } from "./message-of.js";
+import { ownIds, shownChoice, shownResult } from "./message-of.js";
 import type { MessageSource, TurnForm } from "./turn-form.js";
 
 /** What a step is given, and what the log keeps of it. */
@@ -80,6 +87,17 @@ export class Transcript {
   ): void {
     const source = { result: stepId, call: call.id, tool: call.name, bytesMax };
     this.#add(frozenCopy(shownResult(source, output)), source);
+  }
+
+  /** What was decided about a call, shown as the answer to it: the `content` of the choice. */
+  decided(
+    decisionId: string,
+    call: { readonly id: string; readonly name: string },
+    content: LlmText,
+    isError: boolean,
+  ): void {
+    const source = { decided: decisionId, call: call.id, tool: call.name, ...(isError && { isError }) };
+    this.#add(frozenCopy(shownChoice(source, { content })), source);
   }
 
   /** The request of a turn. What comes next builds on it. */

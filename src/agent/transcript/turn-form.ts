@@ -12,7 +12,9 @@ export type MessageSource =
   /** It is what the model answered at a step. `ids`: of its calls, where they had to be told apart from others. */
   | { readonly answer: string; readonly ids?: readonly string[] }
   /** It shows the result of a step to the model, as the answer to a call. `bytesMax`: what was shown of it at most. */
-  | { readonly result: string; readonly call: string; readonly tool: string; readonly bytesMax: number };
+  | { readonly result: string; readonly call: string; readonly tool: string; readonly bytesMax: number }
+  /** It is the `content` of what was decided, as the answer to a call the loop answered itself. */
+  | { readonly decided: string; readonly call: string; readonly tool: string; readonly isError?: true };
 
 export interface TurnForm {
   /** The version of this form. */

@@ -10,7 +10,7 @@ import { RebuiltRequest } from "./rebuilt-request.js";
 import { isTurnForm, type MessageSource, type TurnForm } from "./turn-form.js";
 
 /** An execution's events, or its state. */
-export type TurnLog = readonly EventEnvelope[] | Pick<ExecutionState, "frames">;
+export type TurnLog = readonly EventEnvelope[] | Pick<ExecutionState, "frames" | "decisions">;
 
 /** What a reader has to know of steps. */
 export interface RecordedSteps {
@@ -18,6 +18,8 @@ export interface RecordedSteps {
   inputOf(stepId: string): unknown;
   /** What it completed with; undefined where it did not. */
   outputOf(stepId: string): { readonly output: unknown } | undefined;
+  /** What was decided; undefined where nothing was. */
+  choiceOf(decisionId: string): { readonly choice: unknown } | undefined;
 }
 
 /**
@@ -76,8 +78,13 @@ export class TurnReader {
       if (outcome) return outcome.output;
       throw unreadable(asked, `step ${stepId} has no result here`);
     };
+    const choiceOf = (decisionId: string): unknown => {
+      const decision = this.#steps.choiceOf(decisionId);
+      if (decision) return decision.choice;
+      throw unreadable(asked, `decision ${decisionId} is not here`);
+    };
     try {
-      return messageOf(source, outputOf);
+      return messageOf(source, outputOf, choiceOf);
     } catch (error) {
       if (hasCode(error, "AGENT_TURN_UNREADABLE")) throw error;
       throw unreadable(asked, "a result it is made of cannot be read", error);
@@ -96,7 +103,7 @@ function unreadable(stepId: string, why: string, cause?: unknown): HeddleError {
   );
 }
 
-function stepsOfState({ frames }: Pick<ExecutionState, "frames">): RecordedSteps {
+function stepsOfState({ frames, decisions }: Pick<ExecutionState, "frames" | "decisions">): RecordedSteps {
   const frameOf = (stepId: string) => (Object.hasOwn(frames, stepId) ? frames[stepId] : undefined);
   return {
     inputOf: (stepId) => frameOf(stepId)?.input,
@@ -104,13 +111,19 @@ function stepsOfState({ frames }: Pick<ExecutionState, "frames">): RecordedSteps
       const frame = frameOf(stepId);
       return frame?.status === "completed" ? { output: frame.output } : undefined;
     },
+    choiceOf: (id) => (Object.hasOwn(decisions, id) ? { choice: decisions[id] } : undefined),
   };
 }
 
 function stepsOfEvents(events: readonly EventEnvelope[]): RecordedSteps {
   const inputs = new Map<string, unknown>();
   const outputs = new Map<string, { readonly output: unknown }>();
+  const choices = new Map<string, { readonly choice: unknown }>();
   for (const { type, payload } of events) {
+    if (type === "DECISION_RECORDED") {
+      const { decisionId, choice } = payload as { readonly decisionId: string; readonly choice: unknown };
+      choices.set(decisionId, { choice });
+    }
     if (type !== "STEP_STARTED" && type !== "STEP_COMPLETED") continue;
     const { stepId, input, output } = payload as {
       readonly stepId: string;
@@ -120,5 +133,9 @@ function stepsOfEvents(events: readonly EventEnvelope[]): RecordedSteps {
     if (type === "STEP_STARTED") inputs.set(stepId, input);
     else outputs.set(stepId, { output });
   }
-  return { inputOf: (stepId) => inputs.get(stepId), outputOf: (stepId) => outputs.get(stepId) };
+  return {
+    inputOf: (stepId) => inputs.get(stepId),
+    outputOf: (stepId) => outputs.get(stepId),
+    choiceOf: (id) => choices.get(id),
+  };
 }

@@ -3,6 +3,7 @@
 import { describe, expect, it } from "vitest";
 import {
   type AgentLoopConfig,
+  readTurnRequest,
   type SkillActivationOptions,
   SkillRegistry,
   selectedSkillsOf,
@@ -214,6 +215,26 @@ describe("skillActivation", () => {
       upfront: ["billing"],
       activated: ["tuning"],
     });
+  });
+
+  it("is in the log once: turns name the decision, and are read back as the model saw them (C-LOG-05)", async () => {
+    const long = skill("long", { instructions: "Do this carefully. ".repeat(1000) });
+    const { model, stage } = stageOf(
+      [calls(activate("s", "long"), activate("n", "none")), calls(activate("t", "long")), says("done")],
+      { config: config({}, [long]) },
+    );
+    const state = await stage.run();
+    const events = await stage.world.events();
+    const untilItsEnd = events.filter(({ type }) => type !== "EXECUTION_COMPLETED");
+    expect(JSON.stringify(untilItsEnd).split("carefully").length - 1).toBe(1000);
+    for (const [turn, request] of model.requests.entries()) {
+      expect(readTurnRequest(events, `agent:a#turn:${turn}`)).toEqual(request);
+      expect(readTurnRequest(state, `agent:a#turn:${turn}`)).toEqual(request);
+    }
+    const without = events.filter(({ payload }) => !String(JSON.stringify(payload)).includes('"activated"'));
+    expect(() => readTurnRequest(without, "agent:a#turn:1")).toThrow(
+      "decision agent:a#turn:0:tool:0:skill is not here",
+    );
   });
 
   it("records the digest of what was delivered", async () => {

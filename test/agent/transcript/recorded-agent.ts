@@ -82,14 +82,14 @@ export class RecordedAgent {
   }
 
   /** The folded state, as far as a reader looks at it. */
-  get state(): Pick<ExecutionState, "frames"> {
+  get state(): Pick<ExecutionState, "frames" | "decisions"> {
     const frames: Record<string, Frame> = {};
     for (const { type, payload } of this.events) {
       const { stepId, input, output } = payload as { stepId: string; input?: unknown; output?: unknown };
       const before = frames[stepId] ?? { stepId, attempts: 1, startedAt: 0, input, status: "started" };
       frames[stepId] = type === "STEP_COMPLETED" ? { ...before, status: "completed", output } : before;
     }
-    return { frames };
+    return { frames, decisions: {} };
   }
 }
 

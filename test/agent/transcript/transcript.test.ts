@@ -238,6 +238,7 @@ describe("properties", () => {
         const inOrder = new TurnReader({
           inputOf: (stepId) => state.frames[stepId]?.input,
           outputOf: (stepId) => state.frames[stepId],
+          choiceOf: () => undefined,
         } as ConstructorParameters<typeof TurnReader>[0]);
         for (const [stepId, given] of it.given) {
           expect(readTurnRequest(events, stepId)).toEqual(given);
