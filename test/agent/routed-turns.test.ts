@@ -6,6 +6,7 @@ import {
   type AgentLoopConfig,
   AgentLoopConfigError,
   agentLoop$,
+  pendingCalls,
   readTurnRequest,
 } from "../../src/agent/index.js";
 import { agent$, type ExecutionContext, GrantTable, type LoomConfig, ToolEffect } from "../../src/index.js";
@@ -92,6 +93,20 @@ describe.each([
       toolCallLog: [{ name: "look", result: "seen" }],
     });
     expect(silent.asked).toEqual([0, 0]);
+  });
+});
+
+describe.each([
+  ["through the ring", { reasoningToolId: "reasoning" }],
+  ["directly", {}],
+] as const)("a call that a routed model made %s", (_, config) => {
+  it("is shown to whoever has to approve it", async () => {
+    const models = new Models(["hm"], [CALL, "sure"]);
+    const { app: opened, asks } = app(models, { ...config, needsApproval: () => true });
+    const handle = await opened.runtime.start(asks, 0, { executionId: "x" });
+    await within(handle.waitForSuspend(), "the gate");
+    const pending = pendingCalls(await opened.runtime.loadState("x"));
+    expect(pending).toMatchObject([{ name: "look", input: {}, loopId: "agent:a", turn: 0 }]);
   });
 });
 

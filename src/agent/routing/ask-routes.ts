@@ -6,7 +6,7 @@ import type { LlmRequest, LlmResponse } from "../../llm/index.js";
 import { AGENT_INTERRUPTED } from "../errors.js";
 import { readAnswer } from "../turn/answer.js";
 import type { AgentRun } from "../turn/run.js";
-import { routeToolId, type TurnReasoner } from "./turn-reasoner.js";
+import { routeToolId, type TurnReasoner, tierStepId } from "./turn-reasoner.js";
 
 /** Runs a step that asks one model. */
 export type AskStep = (stepId: string, toolId: string) => Promise<unknown>;
@@ -40,7 +40,7 @@ export async function askRoutes(
   }
   let heldAt = stepId;
   const call = async (routeId: string, attempt: number): Promise<LlmResponse> => {
-    heldAt = attempt === 0 ? stepId : `${stepId}:tier:${attempt}`;
+    heldAt = tierStepId(stepId, attempt);
     const response = readAnswer(heldAt, await ask(heldAt, routeToolId(reasoningToolId, routeId)));
     if (response.interrupted) throw stopped(response.content);
     return response;

@@ -39,3 +39,8 @@ export interface TurnReasoner {
 export function routeToolId(reasoningToolId: string, routeId: string): string {
   return `${reasoningToolId}:${routeId}`;
 }
+
+/** The id of the step that asks the route of an attempt, in the turn of a step's id. */
+export function tierStepId(stepId: string, attempt: number): string {
+  return attempt === 0 ? stepId : `${stepId}:tier:${attempt}`;
+}

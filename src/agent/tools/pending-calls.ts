@@ -2,6 +2,7 @@
 
 import type { ExecutionState } from "../../kernel/index.js";
 import type { LlmResponse } from "../../llm/index.js";
+import { heldAnswer } from "../routing/held-answer.js";
 
 /** A call that waits for somebody. */
 export interface PendingCall {
@@ -18,16 +19,18 @@ export interface PendingCall {
   readonly input: unknown;
 }
 
+type AnsweredState = Pick<ExecutionState, "frames" | "decisions">;
+
 const KEY = /^(?<turnId>(?<loopId>.*)#turn:(?<turn>\d+)):tool:(?<index>\d+):[0-9a-f]{32}$/s;
 
 /** The calls of all agents of an execution that wait for people, in the order in which their gates opened. */
-export function pendingCalls({ gates, frames }: Pick<ExecutionState, "gates" | "frames">): PendingCall[] {
-  return Object.values(gates).flatMap(({ gateId, on, status, correlationKey }) => {
+export function pendingCalls(state: AnsweredState & Pick<ExecutionState, "gates">): PendingCall[] {
+  return Object.values(state.gates).flatMap(({ gateId, on, status, correlationKey }) => {
     const named =
       status === "open" && correlationKey !== undefined ? KEY.exec(correlationKey)?.groups : undefined;
     if (!named || correlationKey === undefined) return [];
     const { turnId = "", loopId = "", turn, index } = named;
-    const call = answerOf(frames, turnId)?.toolCalls?.[Number(index)];
+    const call = answerOf(state, turnId)?.toolCalls?.[Number(index)];
     if (!call) return [];
     const { name, input } = call;
     return [{ gateId, on, correlationKey, loopId, turn: Number(turn), name, input }];
@@ -35,11 +38,11 @@ export function pendingCalls({ gates, frames }: Pick<ExecutionState, "gates" | "
 }
 
 /** An answer that said nothing was asked for again: the last one counts. */
-function answerOf(frames: ExecutionState["frames"], turnId: string): LlmResponse | undefined {
-  let frame = frames[turnId];
+function answerOf(state: AnsweredState, turnId: string): LlmResponse | undefined {
+  let answer = heldAnswer(state, turnId);
   for (let asked = 1; ; asked++) {
-    const next = frames[`${turnId}:again:${asked}`];
-    if (!next) return frame?.output as LlmResponse | undefined;
-    frame = next;
+    const next = heldAnswer(state, `${turnId}:again:${asked}`);
+    if (!next) return answer;
+    answer = next;
   }
 }

@@ -1,7 +1,7 @@
 // AgentRun: what one loop carries from turn to turn. All of it follows from the log: a replay builds it again.
 
 import type { ExecutionContext, TypedFailure } from "../../kernel/index.js";
-import type { AssistantMessage, LlmResponse, LlmUsage } from "../../llm/index.js";
+import { type AssistantMessage, addUsage, type LlmResponse, type LlmUsage } from "../../llm/index.js";
 import { agentInterrupted } from "../errors.js";
 import type { AgentLoopConfig, AgentLoopInput, LoopSettings } from "../loop-config.js";
 import type { MetaTool } from "../menu/meta-tool.js";
@@ -83,7 +83,7 @@ export class AgentRun {
   }
 
   count(usage: LlmUsage | undefined): void {
-    if (usage) this.#usage = this.#usage ? sum(this.#usage, usage) : usage;
+    this.#usage = addUsage(this.#usage, usage);
   }
 
   result({ content, stopReason }: LlmResponse): AgentResult {
@@ -106,19 +106,4 @@ export class AgentRun {
     const { iterations } = this;
     return agentInterrupted({ content, iterations, toolCallLog: this.calls.entries });
   }
-}
-
-function sum(a: LlmUsage, b: LlmUsage): LlmUsage {
-  const cachedTokens = addedUp(a.cachedTokens, b.cachedTokens);
-  const costUsd = addedUp(a.costUsd, b.costUsd);
-  return {
-    inputTokens: a.inputTokens + b.inputTokens,
-    outputTokens: a.outputTokens + b.outputTokens,
-    ...(cachedTokens !== undefined && { cachedTokens }),
-    ...(costUsd !== undefined && { costUsd }),
-  };
-}
-
-function addedUp(a: number | undefined, b: number | undefined): number | undefined {
-  return a === undefined ? b : a + (b ?? 0);
 }
