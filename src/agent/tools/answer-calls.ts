@@ -53,13 +53,21 @@ class Batch {
 
   async run(): Promise<void> {
     const { ctx, settings } = this.#run;
-    await this.#settleApprovals();
+    if (this.#mayAskPeople) await this.#settleApprovals();
     if (this.isStopped) return;
-    await this.#answerMeta();
-    const branches = this.#calls.map((_, index) => () => this.#answer(index));
-    if (settings.toolsAtOnce > 1 && branches.length > 1)
+    if (this.#calls.some(({ kind }) => kind === "meta")) await this.#answerMeta();
+    const { length } = this.#calls;
+    if (settings.toolsAtOnce > 1 && length > 1) {
+      const branches = this.#calls.map((_, index) => () => this.#answer(index));
       await ctx.parallel(branches, { limit: settings.toolsAtOnce });
-    else for (const branch of branches) await branch();
+    } else for (let index = 0; index < length; index++) await this.#answer(index);
+  }
+
+  get #mayAskPeople(): boolean {
+    return (
+      this.#run.settings.needsApproval !== undefined ||
+      this.#calls.some((call) => call.kind === "runnable" && call.tool.kind === "human")
+    );
   }
 
   async #settleApprovals(): Promise<void> {

@@ -63,8 +63,7 @@ export function logEntry(
   turn: number,
   answer: ToolAnswer,
 ): ToolCallLogEntry {
-  const facts = { id, name, turn, stepId, input };
   return answer.kind === "error"
-    ? { ...facts, ran: answer.ran, error: answer.error }
-    : { ...facts, ran: true, result: answer.result };
+    ? { id, name, turn, stepId, ran: answer.ran, input, error: answer.error }
+    : { id, name, turn, stepId, ran: true, input, result: answer.result };
 }

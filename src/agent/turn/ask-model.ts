@@ -4,6 +4,7 @@ import { z } from "zod";
 import { type ExecutableTask, hasCode, TypedFailure } from "../../kernel/index.js";
 import type { AssistantMessage, LlmResponse } from "../../llm/index.js";
 import { compactIfDue } from "../compaction/compact.js";
+import type { CompactionSettings } from "../compaction/options.js";
 import { AGENT_INTERRUPTED, emptyAnswer } from "../errors.js";
 import { type Answered, type AskStep, askRoutes } from "../routing/ask-routes.js";
 import type { TurnForm } from "../transcript/turn-form.js";
@@ -25,8 +26,9 @@ const CHANNELS = { [AGENT_INTERRUPTED]: z.looseObject({ content: z.string() }) }
  * @throws agentInterrupted when the agent was stopped meanwhile; AGENT_EMPTY_ANSWER; whatever the model fails with
  */
 export async function askModel(run: AgentRun): Promise<Turn> {
-  run.iterations++;
-  await compact(run);
+  run.beginTurn();
+  if (run.settings.compaction) await compact(run, run.settings.compaction);
+  else run.warnOfSize();
   let stepId = run.turnId;
   for (let asked = 1; ; asked++) {
     const { response, heldAt } = await answerAt(run, stepId);
@@ -43,12 +45,11 @@ export async function askModel(run: AgentRun): Promise<Turn> {
   }
 }
 
-/** What the turn would carry once more gives way to a summary, where that is configured and due. */
-async function compact(run: AgentRun): Promise<void> {
-  const { compaction, signal } = run.settings;
-  if (!compaction) return run.warnOfSize();
+/** What the turn would carry once more gives way to a summary, where that is due. */
+async function compact(run: AgentRun, settings: CompactionSettings): Promise<void> {
+  const { signal } = run.settings;
   try {
-    await compactIfDue(run.ctx, run.turnId, run.conversation, { settings: compaction, signal });
+    await compactIfDue(run.ctx, run.turnId, run.conversation, { settings, signal });
   } catch (error) {
     throw isStop(error) ? run.interrupted("") : error;
   }

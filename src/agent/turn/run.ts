@@ -34,6 +34,8 @@ export class AgentRun {
   readonly runAgent: RunAgent;
   /** Turns begun. */
   iterations = 0;
+  /** Of the turn that is under way. */
+  turnId = "";
   /** Calls the model got wrong. */
   corrections = 0;
   #usage: LlmUsage | undefined;
@@ -59,8 +61,9 @@ export class AgentRun {
     return this.iterations - 1;
   }
 
-  get turnId(): string {
-    return `${this.loopId}#turn:${this.turn}`;
+  beginTurn(): void {
+    this.turnId = `${this.loopId}#turn:${this.iterations}`;
+    this.iterations++;
   }
 
   /** A conversation that only grows will be refused one day. */
