@@ -141,11 +141,14 @@ abstract class FunctionEffect<TIn, TOut> implements Effect<TIn, TOut> {
   }
 }
 
-export class ToolEffect<TIn = unknown, TOut = unknown> extends FunctionEffect<TIn, TOut> {
+/** Inputs of most tools are objects: a function that says nothing of its input gets one of unknown fields. */
+type UnknownFields = Readonly<Record<string, unknown>>;
+
+export class ToolEffect<TIn = UnknownFields, TOut = unknown> extends FunctionEffect<TIn, TOut> {
   readonly kind = "tool";
 }
 
-export class LlmEffect<TIn = unknown, TOut = unknown> extends FunctionEffect<TIn, TOut> {
+export class LlmEffect<TIn = UnknownFields, TOut = unknown> extends FunctionEffect<TIn, TOut> {
   readonly kind = "llm";
 }
 

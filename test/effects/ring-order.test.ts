@@ -175,9 +175,9 @@ describe("what a layer sees", () => {
           );
           effects.register(
             "use",
-            new ToolEffect((input) => {
+            new ToolEffect((input: string) => {
               seen.push(["effect in", kindOf(input)]);
-              return (input as string).length;
+              return input.length;
             }),
           );
         },

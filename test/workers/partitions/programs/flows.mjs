@@ -160,7 +160,7 @@ export const pooled = flow("pooled", async (ctx) => ({
 export const noise = "not a flow";
 
 export function registerEffects(effects) {
-  effects.register("shout", new ToolEffect((input) => `${input}!`));
+  effects.register("shout", new ToolEffect((/** @type {string} */ input) => `${input}!`));
 }
 export const effectMiddleware = [
   async ({ toolId }, input, next) => (toolId === "shout" ? `[${await next(input)}]` : next(input)),
