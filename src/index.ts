@@ -125,6 +125,7 @@ export {
   type AgentOptions,
   agent$,
   type CheckedBranch,
+  type Clock,
   type ContentReferences,
   type ContentSource,
   type ContentStore,

@@ -12,6 +12,7 @@ import {
 } from "../effects/index.js";
 import type {
   AgentDefinition,
+  Clock,
   ContentStore,
   EventStore,
   SnapshotStore,
@@ -64,10 +65,16 @@ export interface LoomApp {
 
 /** Builds an app from its options, and opens its log unless `autostart` is false. */
 export function defineConfig(config: LoomConfig): LoomApp {
+  return composeApp(config);
+}
+
+/** The same with a clock of the caller's, which timers obey too: for tests, whose time is theirs to move. */
+export function composeApp(config: LoomConfig, clock?: Clock): LoomApp {
   checkConfig(config);
   const { storage, flows = [], flowModules = [], autostart = true } = config;
   const { security = {}, observability = {}, durability = {}, execution = {}, workers } = config;
-  const { registerEffects, effectMiddleware = [], claimCheck, now = Date.now } = execution;
+  const { registerEffects, effectMiddleware = [], claimCheck } = execution;
+  const now = clock ? () => clock.now() : (execution.now ?? Date.now);
   const observer = new Observer(observability);
   const threads = readThreadOptions(workers);
   const stores = openStores(storage, {
@@ -106,6 +113,7 @@ export function defineConfig(config: LoomConfig): LoomApp {
     ...observability,
     effectRuntime,
     now,
+    clock,
     snapshotEvery: durability.snapshotEvery,
     validateInput: execution.validateInput,
     maxResident: execution.maxResident,

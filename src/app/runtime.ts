@@ -11,6 +11,7 @@ import {
 } from "../actors/index.js";
 import type { EffectRuntime, Ledger } from "../effects/index.js";
 import {
+  type Clock,
   type EventStore,
   type FlowDefinition,
   type SnapshotStore,
@@ -30,6 +31,8 @@ export interface WorkflowRuntimeOptions extends ObserverHooks, ExecutionAuthorit
   /** Seals what schemas mark. Default: without a key, so that marked values are refused. */
   readonly vault?: Vault | undefined;
   readonly now?: (() => number) | undefined;
+  /** Time and timers. Default: the host's, with `now` where it is given. */
+  readonly clock?: Clock | undefined;
   readonly effects?: OutsideEffects | undefined;
   readonly admission?: Admission | undefined;
   readonly onFlow?: ((definition: FlowDefinition) => void) | undefined;
@@ -39,10 +42,15 @@ export interface WorkflowRuntimeOptions extends ObserverHooks, ExecutionAuthorit
 
 /** Starts, resumes, cancels and watches executions. Call `open()` before anything else when you build it yourself. */
 export class WorkflowRuntime extends ExecutionRuntime {
-  constructor({ now, maxValueBytes = VALUE_LIMITS.bytesMax, ...options }: WorkflowRuntimeOptions) {
+  constructor({
+    now,
+    clock = systemClock(now),
+    maxValueBytes = VALUE_LIMITS.bytesMax,
+    ...options
+  }: WorkflowRuntimeOptions) {
     super({
       ...options,
-      clock: systemClock(now),
+      clock,
       entropy: systemEntropy,
       fillRandom,
       limits: { ...VALUE_LIMITS, bytesMax: maxValueBytes },

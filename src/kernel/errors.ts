@@ -241,6 +241,7 @@ export const ERROR_CODES = {
     retryable: false,
     meaning: "a cassette of recorded answers of models has none to this request",
   },
+  WAIT_TIMED_OUT: { retryable: true, meaning: "what a test waited for did not come in time" },
   // Storage
   FORMAT_UNSUPPORTED: { retryable: false, meaning: "the directory was written by another format version" },
   DIRECTORY_UNKNOWN: { retryable: false, meaning: "there is no heddle log at this path" },

@@ -1,8 +1,13 @@
 /// <reference types="node" preserve="true" />
 
-// For those who write stores: the suites a store has to pass to stand where LMDB stands. For those who test agents: models that were
-// recorded once.
+// For those who test programs: apps in memory whose time stands still, waits, and what `expect` may say of executions; models that were
+// recorded once. For those who write stores: the suites a store has to pass to stand where LMDB stands.
 
+export { advanceTime, fireDueTimers } from "./app/advance-time.js";
+export { createTestApp, type TestAppConfig } from "./app/create-test-app.js";
+export { captureGolden, driveToSuspend, type Resumable, resumeWith } from "./app/driving.js";
+export { type ExecutionUnderTest, type HeddleMatchers, heddleMatchers } from "./app/matchers.js";
+export { getSurfaceState, type WaitOptions, waitFor, waitForPhase } from "./app/waiting.js";
 export { type ContentStoreSuiteOptions, type ContentUnderTest, contentStoreSuite } from "./content-suite.js";
 export type { Capabilities, StoreUnderTest, SuiteRunner } from "./store-cases/bench.js";
 export { type SnapshotStoreSuiteOptions, snapshotStoreSuite } from "./store-cases/snapshots.js";

@@ -106,6 +106,7 @@ describe("error codes", () => {
         "TYPED_FAILURE",
         "VALUE_NOT_RECORDABLE",
         "VALUE_TOO_LARGE",
+        "WAIT_TIMED_OUT",
       ]
     `);
   });
