@@ -20,7 +20,7 @@ const Figures = z.object({
 
 const Row = z.object({
   id: z.string(),
-  unit: z.enum(["executions/s", "steps/s", "calls/s", "ms"]),
+  unit: z.enum(["executions/s", "steps/s", "calls/s", "turns/s", "ms", "bytes"]),
   /** "none": nothing is written. */
   sync: z.enum(["flush", "commit", "none"]),
   inFlight: z.number(),
@@ -66,7 +66,7 @@ export function parseReport(text: string): Report {
   return Report.parse(JSON.parse(text));
 }
 
-/** Whether less is better: a time, as opposed to a rate. */
+/** Whether less is better: a time or a size, as opposed to a rate. */
 export function isTime(row: Pick<Row, "unit">): boolean {
-  return row.unit === "ms";
+  return row.unit === "ms" || row.unit === "bytes";
 }

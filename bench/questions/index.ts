@@ -1,6 +1,8 @@
 // Every question, in the order of the tables.
 
 import type { Question } from "../harness/question.js";
+import { agentGrowth } from "./agent-growth.js";
+import { agents } from "./agents.js";
 import { alone } from "./alone.js";
 import { coldResume } from "./cold-resume.js";
 import { hostDelay } from "./host-delay.js";
@@ -27,4 +29,6 @@ export const questions: readonly Question[] = [
   ...threads,
   ...hostDelay,
   transient,
+  ...agentGrowth,
+  ...agents,
 ];

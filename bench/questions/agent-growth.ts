@@ -1,0 +1,118 @@
+// What does an agent cost that has gone on for long? Messages of a kilobyte, one tool call a turn.
+//
+// `agent-growth/bytes/N`   The log after N turns, beside what was said in them: every message as JSON, once.
+// `agent-growth/turn/N`    A turn near the N-th, beside one near the tenth.
+// `agent-growth/replay/N`  A turn of N when the log is replayed, beside one of 50.
+
+import { existsSync } from "node:fs";
+import { open } from "lmdb";
+import { quantile } from "../harness/quantile.js";
+import type { ByEffort, Effort, Question } from "../harness/question.js";
+import type { Row } from "../harness/report.js";
+import { freshDirectory, removeDirectory } from "../harness/scratch.js";
+import { type AgentRun, resumeAgent, runAgent } from "../sides/agent.js";
+import { placeOf } from "../sides/heddle.js";
+
+const TURNS = [50, 200, 650, 2_000] as const;
+const ROUNDS: ByEffort<number> = { full: 5, quick: 1 };
+/** Turns looked at on either side: a single one tells nothing. */
+const WINDOW = 40;
+const SYNC = "commit";
+
+interface Sample extends AgentRun {
+  readonly logBytes: number;
+  readonly replayMs: number;
+}
+
+export const agentGrowth: readonly Question[] = [
+  ...TURNS.map((turns) => ask(`agent-growth/bytes/${turns}`, "bytes", (effort) => bytesOf(turns, effort))),
+  ask("agent-growth/turn/2000", "ms", async (effort) => {
+    const samples = await samplesOf(2_000, effort);
+    const near = (from: number, to: number) => samples.map(({ turnsMs }) => turnsMs.slice(from, to));
+    // The first turns of a process are those its compiler learns from.
+    return { ours: near(-WINDOW - 1, -1), theirs: near(10, 10 + WINDOW), names: ["turn 2,000", "turn 10"] };
+  }),
+  ask("agent-growth/replay/2000", "ms", async (effort) => {
+    const each = async (turns: number): Promise<Float64Array[]> =>
+      (await samplesOf(turns, effort)).map(({ replayMs }) => Float64Array.of(replayMs / turns));
+    return { theirs: await each(200), ours: await each(2_000), names: ["of 2,000", "of 200"] };
+  }),
+];
+
+interface Measured {
+  readonly ours: readonly Float64Array[];
+  readonly theirs: readonly Float64Array[];
+  readonly names: readonly [ours: string, theirs: string];
+}
+
+function ask(id: string, unit: Row["unit"], measure: (effort: Effort) => Promise<Measured>): Question {
+  return {
+    id,
+    async ask(effort) {
+      const { ours, theirs, names } = await measure(effort);
+      const ratios = ours.map((sample, n) => quantile([sample], 0.5) / quantile([theirs[n]!], 0.5));
+      const median = quantile([Float64Array.from(ratios)], 0.5);
+      const mad = quantile([Float64Array.from(ratios, (ratio) => Math.abs(ratio - median))], 0.5);
+      return {
+        id,
+        unit,
+        sync: SYNC,
+        inFlight: 1,
+        rounds: ours.length,
+        heddle: figures(names[0], ours),
+        against: figures(names[1], theirs),
+        ratio: { median, mad, min: Math.min(...ratios), max: Math.max(...ratios) },
+      };
+    },
+  };
+}
+
+function figures(name: string, samples: readonly Float64Array[]): Row["heddle"] {
+  const p50 = quantile(samples, 0.5);
+  return { name, median: p50, errorPercent: 0, p50Ms: p50, p99Ms: quantile(samples, 0.99), sharedBy: 1 };
+}
+
+async function bytesOf(turns: number, effort: Effort): Promise<Measured> {
+  const samples = await samplesOf(turns, effort);
+  return {
+    ours: samples.map(({ logBytes }) => Float64Array.of(logBytes)),
+    theirs: samples.map(({ contentBytes }) => Float64Array.of(contentBytes)),
+    names: ["log", "said"],
+  };
+}
+
+const taken = new Map<string, Promise<readonly Sample[]>>();
+
+/** Taken once for all rows that look at them. */
+function samplesOf(turns: number, effort: Effort): Promise<readonly Sample[]> {
+  const key = `${effort} ${turns}`;
+  const samples = taken.get(key) ?? takeSamples(turns, ROUNDS[effort]);
+  taken.set(key, samples);
+  return samples;
+}
+
+async function takeSamples(turns: number, rounds: number): Promise<readonly Sample[]> {
+  const samples: Sample[] = [];
+  for (let round = 0; round < rounds; round++) {
+    const directory = freshDirectory();
+    const run = await runAgent(directory, turns, SYNC);
+    const logBytes = await logBytesOf(directory);
+    samples.push({ ...run, logBytes, replayMs: await resumeAgent(directory, turns, SYNC) });
+    removeDirectory(directory);
+  }
+  return samples;
+}
+
+const BINARY = { encoding: "binary", keyEncoding: "binary" } as const;
+
+/** Of keys and values, as LMDB has them. */
+async function logBytesOf(directory: string): Promise<number> {
+  const { path, records } = placeOf(directory);
+  if (!existsSync(path)) throw new Error(`There is no log in ${path}.`);
+  const environment = open({ path, readOnly: true, ...BINARY });
+  let bytes = 0;
+  for (const { key, value } of environment.openDB<Uint8Array, Uint8Array>(records, BINARY).getRange())
+    bytes += key.length + value.length;
+  await environment.close();
+  return bytes;
+}
