@@ -14,9 +14,9 @@ import { type AgentRun, resumeAgent, runAgent } from "../sides/agent.js";
 import { placeOf } from "../sides/heddle.js";
 
 const TURNS = [50, 200, 650, 2_000] as const;
-const ROUNDS: ByEffort<number> = { full: 5, quick: 1 };
+const ROUNDS: ByEffort<number> = { full: 9, quick: 1 };
 /** Turns looked at on either side: a single one tells nothing. */
-const WINDOW = 40;
+const WINDOW = 100;
 const SYNC = "commit";
 
 interface Sample extends AgentRun {

@@ -10,7 +10,7 @@ export function sha256(text: string): string {
   return hash("sha256", text, "base64url");
 }
 
-/** Of what a list has come to by one more element, whose own fingerprint this is. */
+/** Of what a list has come to by one more element. */
 export function rolled(before: string, next: string): string {
   return sha256(before + next);
 }

@@ -2,6 +2,7 @@
 
 import type { LlmToolSpec } from "../../llm/index.js";
 import { canonicalJson, EMPTY, rolled, sha256 } from "./fingerprint.js";
+import { frozenCopy } from "./frozen.js";
 import type { TurnForm } from "./turn-form.js";
 
 const NO_TOOLS: readonly LlmToolSpec[] = [];
@@ -9,13 +10,14 @@ const NO_TOOLS: readonly LlmToolSpec[] = [];
 export class MenuMark {
   #system: string | undefined;
   #tools: readonly LlmToolSpec[] = NO_TOOLS;
+  #frozen: readonly LlmToolSpec[] = NO_TOOLS;
   /** Of the first n tools, for each n. */
   #marks: readonly string[] = [EMPTY];
   #digest = digestOf(undefined, EMPTY);
 
-  /** As they were when they last changed, whatever becomes of the list they came in. */
+  /** Copies that nobody can change: who has looked at one need not look again. */
   get tools(): readonly LlmToolSpec[] {
-    return this.#tools;
+    return this.#frozen;
   }
 
   /** Of both together. */
@@ -35,9 +37,10 @@ export class MenuMark {
     const add = tools.slice(kept);
     if (!isMenu) {
       const marks = this.#marks.slice(0, kept + 1);
-      for (const spec of add) marks.push(rolled(marks.at(-1) ?? EMPTY, sha256(canonicalJson(spec))));
+      for (const spec of add) marks.push(rolled(marks.at(-1) ?? EMPTY, canonicalJson(spec)));
       this.#marks = marks;
       this.#tools = [...tools];
+      this.#frozen = [...this.#frozen.slice(0, kept), ...add.map(frozenCopy)];
     }
     this.#system = system;
     this.#digest = digestOf(system, this.#marks.at(-1) ?? EMPTY);

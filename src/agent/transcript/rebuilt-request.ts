@@ -1,13 +1,12 @@
 // RebuiltRequest: a request put together again, one form after the other.
 
 import type { LlmMessage, LlmRequest, LlmToolSpec } from "../../llm/index.js";
-import { canonicalJson, EMPTY, rolled, sha256 } from "./fingerprint.js";
+import { canonicalJson, EMPTY, rolled } from "./fingerprint.js";
 import { MenuMark } from "./menu-mark.js";
 import type { MessageSource, TurnForm } from "./turn-form.js";
 
 export class RebuiltRequest {
   #messages: LlmMessage[] = [];
-  #marks: string[] = [];
   #rolling = EMPTY;
   #system: string | undefined;
   #tools: readonly LlmToolSpec[] = [];
@@ -20,12 +19,10 @@ export class RebuiltRequest {
   ): void {
     if (first.length > 0 || from > 0 || to < this.#messages.length) {
       const kept = this.#messages.slice(from, to);
-      const marks = this.#marks.slice(from, to);
       this.#messages = [];
-      this.#marks = [];
       this.#rolling = EMPTY;
       for (const source of first) this.#add(read(source));
-      for (const [index, message] of kept.entries()) this.#add(message, marks[index]);
+      for (const message of kept) this.#add(message);
     }
     for (const source of add) this.#add(read(source));
     if (system !== undefined) this.#system = system ?? undefined;
@@ -33,10 +30,9 @@ export class RebuiltRequest {
     if (system !== undefined || menu) this.#menu.advance(this.#system, this.#tools);
   }
 
-  #add(message: LlmMessage, mark = sha256(canonicalJson(message))): void {
+  #add(message: LlmMessage): void {
     this.#messages.push(message);
-    this.#marks.push(mark);
-    this.#rolling = rolled(this.#rolling, mark);
+    this.#rolling = rolled(this.#rolling, canonicalJson(message));
   }
 
   /** As the form has it, if this is what was sent. */

@@ -14,7 +14,7 @@ import type {
   LlmText,
   LlmToolSpec,
 } from "../../llm/index.js";
-import { canonicalJson, EMPTY, rolled, sha256 } from "./fingerprint.js";
+import { canonicalJson, EMPTY, rolled } from "./fingerprint.js";
 import { frozenCopy } from "./frozen.js";
 import { MenuMark } from "./menu-mark.js";
 import { ownIds, shownChoice, shownResult } from "./message-of.js";
@@ -37,8 +37,6 @@ interface Span {
 
 export class Transcript {
   #messages: LlmMessage[] = [];
-  /** Of each message by itself, and its size. */
-  #marks: string[] = [];
   #sizes: number[] = [];
   #rolling = EMPTY;
   #bytes = 0;
@@ -117,7 +115,7 @@ export class Transcript {
   /** A request of the messages from `from` up to `to` alone: what a summary is made of. Nothing builds on it. */
   excerpt(from: number, to: number): RecordedRequest {
     const menu = new MenuMark();
-    const rolling = this.#marks.slice(from, to).reduce(rolled, EMPTY);
+    const rolling = this.#messages.slice(from, to).map(canonicalJson).reduce(rolled, EMPTY);
     return this.#record(
       from,
       to,
@@ -132,10 +130,7 @@ export class Transcript {
     const from = this.#messages.length - keep;
     const { first, span, added } = this.#sources(from, this.#messages.length);
     const kept = this.#messages.slice(from);
-    const marks = this.#marks.slice(from);
-    const sizes = this.#sizes.slice(from);
     this.#messages = [];
-    this.#marks = [];
     this.#sizes = [];
     this.#rolling = EMPTY;
     this.#bytes = 0;
@@ -144,21 +139,20 @@ export class Transcript {
     this.#first = [...this.#added, ...first];
     this.#span = span;
     this.#added = added;
-    for (const [index, message] of kept.entries())
-      this.#enter(message, marks[index] ?? EMPTY, sizes[index] ?? 0);
+    for (const message of kept) this.#enter(message);
   }
 
   #add(message: LlmMessage, source: MessageSource): void {
-    const json = canonicalJson(message);
-    this.#enter(message, sha256(json), Buffer.byteLength(json));
+    this.#enter(message);
     this.#added.push(source);
   }
 
-  #enter(message: LlmMessage, mark: string, size: number): void {
+  #enter(message: LlmMessage): void {
+    const json = canonicalJson(message);
+    const size = Buffer.byteLength(json);
     this.#messages.push(message);
-    this.#marks.push(mark);
     this.#sizes.push(size);
-    this.#rolling = rolled(this.#rolling, mark);
+    this.#rolling = rolled(this.#rolling, json);
     this.#bytes += size;
   }
 
