@@ -16,7 +16,7 @@ export function rolled(before: string, next: string): string {
 }
 
 /** The same text for a value that was in a log as for the one before. */
-export function canonicalJson(value: unknown): string {
+export function textOf(value: unknown): string {
   try {
     return JSON.stringify(value);
   } catch {

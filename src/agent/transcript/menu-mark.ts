@@ -1,7 +1,7 @@
 // MenuMark: the system prompt and the menu as the last turn had them. Menus grow at their end, so what changed is looked for there.
 
 import type { LlmToolSpec } from "../../llm/index.js";
-import { canonicalJson, EMPTY, rolled, sha256 } from "./fingerprint.js";
+import { EMPTY, rolled, sha256, textOf } from "./fingerprint.js";
 import { frozenCopy } from "./frozen.js";
 import type { TurnForm } from "./turn-form.js";
 
@@ -37,7 +37,7 @@ export class MenuMark {
     const add = tools.slice(kept);
     if (!isMenu) {
       const marks = this.#marks.slice(0, kept + 1);
-      for (const spec of add) marks.push(rolled(marks.at(-1) ?? EMPTY, canonicalJson(spec)));
+      for (const spec of add) marks.push(rolled(marks.at(-1) ?? EMPTY, textOf(spec)));
       this.#marks = marks;
       this.#tools = [...tools];
       this.#frozen = [...this.#frozen.slice(0, kept), ...add.map(frozenCopy)];

@@ -1,7 +1,7 @@
 // RebuiltRequest: a request put together again, one form after the other.
 
 import type { LlmMessage, LlmRequest, LlmToolSpec } from "../../llm/index.js";
-import { canonicalJson, EMPTY, rolled } from "./fingerprint.js";
+import { EMPTY, rolled, textOf } from "./fingerprint.js";
 import { MenuMark } from "./menu-mark.js";
 import type { MessageSource, TurnForm } from "./turn-form.js";
 
@@ -32,7 +32,7 @@ export class RebuiltRequest {
 
   #add(message: LlmMessage): void {
     this.#messages.push(message);
-    this.#rolling = rolled(this.#rolling, canonicalJson(message));
+    this.#rolling = rolled(this.#rolling, textOf(message));
   }
 
   /** As the form has it, if this is what was sent. */

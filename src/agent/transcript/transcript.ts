@@ -14,7 +14,7 @@ import type {
   LlmText,
   LlmToolSpec,
 } from "../../llm/index.js";
-import { canonicalJson, EMPTY, rolled } from "./fingerprint.js";
+import { EMPTY, rolled, textOf } from "./fingerprint.js";
 import { frozenCopy } from "./frozen.js";
 import { MenuMark } from "./menu-mark.js";
 import { ownIds, shownChoice, shownResult } from "./message-of.js";
@@ -115,7 +115,7 @@ export class Transcript {
   /** A request of the messages from `from` up to `to` alone: what a summary is made of. Nothing builds on it. */
   excerpt(from: number, to: number): RecordedRequest {
     const menu = new MenuMark();
-    const rolling = this.#messages.slice(from, to).map(canonicalJson).reduce(rolled, EMPTY);
+    const rolling = this.#messages.slice(from, to).map(textOf).reduce(rolled, EMPTY);
     return this.#record(
       from,
       to,
@@ -148,7 +148,7 @@ export class Transcript {
   }
 
   #enter(message: LlmMessage): void {
-    const json = canonicalJson(message);
+    const json = textOf(message);
     const size = Buffer.byteLength(json);
     this.#messages.push(message);
     this.#sizes.push(size);
