@@ -3,14 +3,18 @@
 
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
+import { readTurnRequest } from "../../src/agent/index.js";
 import { agent$ } from "../../src/kernel/index.js";
 import type { LlmToolCall } from "../../src/llm/index.js";
 import { AgentStage, anyTool, call, calls, ScriptedModel, says } from "../support/agents.js";
 import { World } from "../support/world.js";
 
 const read = anyTool("read", { inputSchema: z.object({ path: z.string() }) });
-const reader = { definition: agent$({ id: "a", tools: [read] }) };
-const tools = { read: ({ path }: { path: string }) => `content of ${path}` };
+const reader = { definition: agent$({ id: "a", tools: [read, anyTool("loose")] }) };
+const tools = {
+  read: ({ path }: { path: string }) => `content of ${path}`,
+  loose: (input: unknown) => input,
+};
 
 async function runWith(toolCalls: readonly unknown[], config = {}) {
   const model = new ScriptedModel([calls(...(toolCalls as LlmToolCall[])), says("done")]);
@@ -128,6 +132,27 @@ describe("calls the model got wrong", () => {
     const stage = new AgentStage(world, { model, tools, config: reader, input: { history } });
     expect((await stage.run()).error).toBeUndefined();
     expect(model.messages(-1).at(-1)).toMatchObject({ toolCallId: "call_0_0" });
+  });
+
+  test("an argument may be named __proto__: it reaches the tool, and the log gives the request back", async () => {
+    const input = JSON.parse('{"path":"x","__proto__":{"admin":true}}') as unknown;
+    const { model, stage, state } = await runWith([call("c1", "loose", input)]);
+    expect(state.error).toBeUndefined();
+    expect(JSON.stringify(model.messages(-1)[1])).toContain('"__proto__":{"admin":true}');
+    const read = readTurnRequest(await stage.world.events(), "agent:a#turn:1");
+    expect(JSON.stringify(read.messages)).toBe(JSON.stringify(model.messages(-1)));
+  });
+
+  test("arguments at which a transform of the schema throws are answered like others that do not fit", async () => {
+    const schema = z.object({ path: z.string().transform((text) => new URL(text).href) });
+    const definition = agent$({ id: "a", tools: [anyTool("read", { inputSchema: schema })] });
+    const made = [call("c1", "read", { path: "no address" }), call("c2", "read", { path: "http://a/" })];
+    const { model, state } = await runWith(made, { definition });
+    expect(state.error).toBeUndefined();
+    expect(parsed(model.results())).toMatchObject([
+      { code: "invalidInput" },
+      { result: "content of http://a/" },
+    ]);
   });
 
   test("calls that are no calls at all are answered", async () => {

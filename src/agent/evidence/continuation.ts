@@ -6,8 +6,12 @@
 // O3  A signature covers the tools the model was shown: when the menu has grown, what came before that is dropped.
 // O4  What another provider or route made is dropped; the rest stays.
 // O5  A store that cannot be read fails the step. That is no reason to forget what the model thought.
+// O6  A message that says what it said in the last request is the same frozen object: the prompt boundary knows it, and looks at what is
+//     new alone.
 
 import { createHash } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
+import { isDeepFrozen } from "../../llm/guard/deep-frozen.js";
 import type {
   AssistantMessage,
   LlmMessage,
@@ -16,6 +20,7 @@ import type {
   ReasoningBlock,
   ReasoningPart,
 } from "../../llm/index.js";
+import { frozenCopy } from "../transcript/frozen.js";
 import { type ReasoningStore, unseal } from "./sealed-text.js";
 
 export interface Reader {
@@ -81,9 +86,14 @@ async function blockOf(part: ReasoningPart, reader: Reader): Promise<ReasoningBl
   return unsealed.status === "ok" ? { ...block, text: unsealed.text } : undefined;
 }
 
-function withReasoning(
-  { reasoning: _parts, ...message }: AssistantMessage,
-  blocks: readonly ReasoningBlock[],
-): AssistantMessage {
-  return blocks.length > 0 ? { ...message, reasoning: blocks } : message;
+/** By a message that cannot change: how it was sent last. (O6) */
+const SENT = new WeakMap<AssistantMessage, AssistantMessage>();
+
+function withReasoning(original: AssistantMessage, blocks: readonly ReasoningBlock[]): AssistantMessage {
+  const sent = SENT.get(original);
+  if (sent && isDeepStrictEqual(sent.reasoning ?? [], blocks)) return sent;
+  const { reasoning: _parts, ...message } = original;
+  const sending = frozenCopy({ ...message, ...(blocks.length > 0 && { reasoning: blocks }) });
+  if (sent || isDeepFrozen(original)) SENT.set(original, sending);
+  return sending;
 }

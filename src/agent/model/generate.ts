@@ -86,7 +86,7 @@ export async function streamed(
     if (!isKept) throw error;
     return { response: generation.soFar(request), isInterrupted: true };
   } finally {
-    if (pieces.return) void contained(Promise.resolve(pieces.return())); // E1
+    tell(() => pieces.return?.()); // E1
     for (const sink of [listeners.text, listeners.reasoning]) if (sink?.flush) tell(() => sink.flush?.(ctx));
   }
 }

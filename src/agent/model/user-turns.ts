@@ -1,9 +1,10 @@
 // User turns: a reminder and a prompt, or a summary and what follows it, are two messages to whoever wrote them. Strict vendors take one
 // turn of the user at a time, so on their way out they are one.
 
+import { isDeepFrozen } from "../../llm/guard/deep-frozen.js";
 import type { LlmMessage, LlmRequest, UserMessage, UserPart } from "../../llm/index.js";
 
-/** By the first of two: what they were joined to before. The prompt boundary knows messages by their identity. */
+/** By the first of two that cannot change: what they were joined to before. The prompt boundary knows messages by their identity. */
 const JOINED = new WeakMap<UserMessage, { readonly second: UserMessage; readonly joined: UserMessage }>();
 
 /** The same request with no two user messages in a row; the very same where there were none. */
@@ -26,7 +27,7 @@ export function joined(first: UserMessage, second: UserMessage): UserMessage {
   if (known?.second === second) return known.joined;
   const content = Object.freeze([...partsOf(first), ...partsOf(second)]);
   const message: UserMessage = Object.freeze({ role: "user", content });
-  JOINED.set(first, { second, joined: message });
+  if (isDeepFrozen(first) && isDeepFrozen(second)) JOINED.set(first, { second, joined: message });
   return message;
 }
 

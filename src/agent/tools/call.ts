@@ -1,6 +1,13 @@
 // Calls: what a model asked for, held against the tools there are. Nothing a model writes is believed.
 
-import { describeIssues, issuesOf, parseSync, type ToolDefinition } from "../../kernel/index.js";
+import { z } from "zod";
+import {
+  describeIssues,
+  type HeddleError,
+  issuesOf,
+  parseSync,
+  type ToolDefinition,
+} from "../../kernel/index.js";
 import type { LlmToolCall } from "../../llm/index.js";
 import type { ToolCallRequest } from "../loop-config.js";
 import type { MetaTool } from "../menu/meta-tool.js";
@@ -60,9 +67,21 @@ export function readCalls(
     if (!tool) return wrong("unknownTool", `There is no tool of the name ${JSON.stringify(name)}.`);
     if (malformed !== undefined)
       return wrong("malformedInput", "The arguments are no valid JSON. Make the call again.");
-    const parsed = parseSync(tool.inputSchema, input, "input of tool", tool.id);
-    if (!parsed.success)
-      return wrong("invalidInput", `The arguments do not fit: ${describeIssues(issuesOf(parsed.error))}.`);
+    const complaint = complaintOf(tool, input);
+    if (complaint !== undefined) return wrong("invalidInput", `The arguments do not fit: ${complaint}.`);
     return { kind: "runnable", id, name, input, stepId, tool };
   });
+}
+
+/** @throws CONFIG_INVALID for a schema that can only be parsed asynchronously */
+function complaintOf({ id, inputSchema }: ToolDefinition, input: unknown): string | undefined {
+  try {
+    const parsed = parseSync(inputSchema, input, "input of tool", id);
+    return parsed.success ? undefined : describeIssues(issuesOf(parsed.error));
+  } catch (error) {
+    // A transform that throws at what it is given, such as `new URL`, has refused it.
+    const { cause } = error as HeddleError;
+    if (cause instanceof z.core.$ZodAsyncError) throw error;
+    return cause instanceof Error ? cause.message : String(cause);
+  }
 }

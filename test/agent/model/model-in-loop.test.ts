@@ -51,6 +51,24 @@ const blocksOf = (turn: number): ReasoningBlock[] => [
 ];
 
 describe("reasoning", () => {
+  it("costs a turn what is new: a message that says what it said before is sent as the same one", async () => {
+    const vendor = new Vendor();
+    const requests: LlmRequest[] = [];
+    const complete = vendor.complete.bind(vendor);
+    vendor.complete = (request) => {
+      requests.push(request);
+      return complete(request);
+    };
+    const stage = stageOf(createAgentModelEffect(vendor, { reasoning: { store: memory() } }));
+    expect((await stage.run()).error).toBeUndefined();
+    const [, second, third] = requests.map(({ messages }) => messages);
+    expect(third!.slice(0, 3).map((message, place) => message === second![place])).toEqual([
+      true,
+      true,
+      true,
+    ]);
+  });
+
   it("goes back to its vendor unchanged, wherever the process was killed", async () => {
     const count = stageOf(createAgentModelEffect(new Vendor(), { reasoning: { store: memory() } }));
     expect((await count.run()).error).toBeUndefined();
