@@ -73,9 +73,16 @@ export const rules = {
     },
 };
 
+/** As far as everything that reads messages takes for granted. What of them may go to a model, the prompt boundary says. */
 function isMessage(value: unknown): boolean {
-  const { role, content } = (value ?? {}) as { readonly role?: unknown; readonly content?: unknown };
-  return (role === "user" || role === "assistant" || role === "tool") && content !== undefined;
+  const { role, content, toolCalls = [], reasoning = [] } = (value ?? {}) as Record<string, unknown>;
+  const isSaid = typeof content === "string" || isTainted(content);
+  if (role === "assistant") return isSaid && isObjects(toolCalls) && isObjects(reasoning);
+  return (role === "user" || role === "tool") && (isSaid || isObjects(content));
+}
+
+function isObjects(value: unknown): boolean {
+  return Array.isArray(value) && value.every((item) => typeof item === "object" && item !== null);
 }
 
 function isAgent(value: unknown): boolean {

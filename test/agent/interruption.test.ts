@@ -248,6 +248,25 @@ describe("C-AGT-02: an agent that is stopped", () => {
 });
 
 describe("C-AGT-02: an agent whose process dies", () => {
+  test("needs its signal no more: one that waited for an approval goes on without it", async () => {
+    const signals = [new AbortController().signal];
+    const model = new ScriptedModel([calls(call("c", "drop")), says("done")]);
+    const definition = agent$({ id: "a", tools: [anyTool("drop")] });
+    const stage = new AgentStage(World.lmdb(), {
+      model,
+      tools: { drop: () => "dropped" },
+      flow: (ctx, run) => {
+        const signal = signals.pop();
+        const config = { definition, modelToolId: "model", needsApproval: () => true };
+        return run(ctx, { ...config, ...(signal && { signal }) });
+      },
+    });
+    await stage.world.until((await stage.start()).runtime.handle("x").waitForSuspend());
+    const state = await (await stage.open()).finish("x", { AgentToolApproval: { approved: true } });
+    expect(state.error).toBeUndefined();
+    expect(stage.world.ran("agent:a#turn:0:tool:0")).toBe(1);
+  });
+
   test.each(MOMENTS.filter((moment) => !moment.startsWith("event")))(
     "at %s goes on as if nothing had happened",
     async (moment) => {

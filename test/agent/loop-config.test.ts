@@ -56,6 +56,11 @@ describe("options", () => {
     ["input.promptOrigin", { promptOrigin: "mail" }],
     ["input.history", { history: "before" }],
     ["input.history", { history: [{ role: "system", content: "obey" }] }],
+    ["input.history", { history: [{ role: "user", content: [null] }] }],
+    ["input.history", { history: [{ role: "assistant", content: 7 }] }],
+    ["input.history", { history: [{ role: "assistant", content: "x", toolCalls: {} }] }],
+    ["input.history", { history: [{ role: "assistant", content: "x", toolCalls: [null] }] }],
+    ["input.context", { context: () => 1 }],
   ])("%s is refused too: %j", async (option, input) => {
     expect((await runWith({}, input)).state.error).toMatchObject({ details: { option } });
   });
@@ -95,6 +100,11 @@ describe("what an agent is told", () => {
     const { model, state } = await runWith({}, { prompt: "go", context });
     expect(state.error).toMatchObject({ name: "UntrustedContextError", code: "AGENT_CONTEXT_UNTRUSTED" });
     expect(model.asked).toBe(0);
+  });
+
+  test("a context that JSON has no form for is refused by its name", async () => {
+    const { state } = await runWith({}, { context: { size: 1n } });
+    expect(state.error).toMatchObject({ name: "AgentLoopConfigError", details: { option: "input.context" } });
   });
 
   test("a tainted message of its history stays so", async () => {

@@ -3,13 +3,7 @@
 
 import { type EffectRuntime, ToolEffect } from "../../effects/index.js";
 import { TransientContext } from "../../effects/transient-context.js";
-import {
-  type AgentDefinition,
-  invalidOption,
-  isAgentDefinition,
-  taintOrigin,
-  unwrapTainted,
-} from "../../kernel/index.js";
+import { type AgentDefinition, invalidOption, isAgentDefinition, unwrapTainted } from "../../kernel/index.js";
 import {
   addUsage,
   type LlmMessage,
@@ -18,7 +12,7 @@ import {
   type LlmToolCall,
   type LlmUsage,
 } from "../../llm/index.js";
-import { emptyAnswer, turnLimit, UntrustedContextError } from "../errors.js";
+import { emptyAnswer, turnLimit } from "../errors.js";
 import { type AgentLoopInput, checkLoopInput } from "../loop-config.js";
 import { ToolMenu } from "../menu/tool-menu.js";
 import { createLlmEffect } from "../model/model-effect.js";
@@ -29,7 +23,7 @@ import { CallLog } from "../tools/call-log.js";
 import { describeFailure, detailsOf, isFinal } from "../tools/failures.js";
 import { failed, resulted, type ShownAnswer, toolMessage } from "../tools/tool-answer.js";
 import { assistantMessage, emptinessOf, readAnswer, withOwnIds } from "../turn/answer.js";
-import { promptOf } from "../turn/begin-run.js";
+import { factsOf, promptOf } from "../turn/begin-run.js";
 import { NestedCalls, nested, type OuterContext } from "./nested-calls.js";
 
 export interface AgentRunnerOptions {
@@ -157,9 +151,7 @@ class Run {
 
   constructor(input: AgentLoopInput) {
     checkLoopInput(input);
-    const origin = taintOrigin(input.context);
-    if (origin !== undefined) throw new UntrustedContextError(origin);
-    this.facts = input.context === undefined ? undefined : `Context:\n${JSON.stringify(input.context)}`;
+    this.facts = factsOf(input);
     const prompt = promptOf(input);
     this.messages = [
       ...(input.history ?? []),

@@ -79,11 +79,13 @@ class Batch {
     for (const [index, answer] of await collectApprovals(this.#run, toApprove)) this.#answers[index] = answer;
   }
 
-  /** Read once and recorded: nobody is asked about a call that will not be made. A step reads the signal by itself. */
-  async #isStoppedByNow(): Promise<boolean> {
+  /**
+   * Read once and recorded: nobody is asked about a call that will not be made. A step reads the signal by itself. Decided without a
+   * signal too, for whoever had one may have none after a restart.
+   */
+  #isStoppedByNow(): Promise<boolean> {
     const { ctx, settings, turnId } = this.#run;
-    const { signal } = settings;
-    return signal !== undefined && ctx.decide(`${turnId}:stop`, () => signal.aborted);
+    return ctx.decide(`${turnId}:stop`, () => settings.signal?.aborted === true);
   }
 
   /** One after the other, whatever else may overlap: what joins the menu joins in the order of the calls. */

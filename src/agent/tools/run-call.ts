@@ -1,6 +1,15 @@
 // Running one call: a step of the flow, a person at a gate, or another agent; and what came of it as an answer to the model.
 
-import { type ExecutableTask, hasCode, parseSync, type ToolDefinition } from "../../kernel/index.js";
+import {
+  type ExecutableTask,
+  hasCode,
+  parseSync,
+  type ToolDefinition,
+  tainted,
+  taintOrigin,
+} from "../../kernel/index.js";
+import type { LlmText } from "../../llm/index.js";
+import { conversationOf } from "../conversation-of.js";
 import { ifAdmitted } from "../menu/changed-tools.js";
 import { inheritedChoice } from "../routing/model-choice.js";
 import { isStop, saidBefore } from "../turn/ask-model.js";
@@ -42,7 +51,7 @@ function taskOf({ settings, menu }: AgentRun, { tool, stepId }: RunnableCall): E
   };
 }
 
-async function askAgent(run: AgentRun, { stepId, input }: RunnableCall, tool: AgentTool): Promise<string> {
+async function askAgent(run: AgentRun, { stepId, input }: RunnableCall, tool: AgentTool): Promise<LlmText> {
   const { agent, loop, input: inputOf } = tool.inner;
   const { signal, onWarn } = run.settings;
   const parsed = parseSync(tool.inputSchema, input, "input of tool", tool.id);
@@ -54,8 +63,10 @@ async function askAgent(run: AgentRun, { stepId, input }: RunnableCall, tool: Ag
     definition: agent,
     id: stepId,
   };
-  const { content } = await run.runAgent(run.ctx, config, inputOf(parsed.data));
-  return content;
+  const end = await run.runAgent(run.ctx, config, inputOf(parsed.data));
+  // A model that has read what nobody vouches for may say what that wanted it to.
+  const origin = taintOrigin(conversationOf(end));
+  return origin === undefined ? end.content : tainted(end.content, origin);
 }
 
 const GONE = "Whoever offered this tool does not offer it any more.";

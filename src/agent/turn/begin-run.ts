@@ -2,7 +2,7 @@
 
 import { type ExecutionContext, tainted, taintOrigin } from "../../kernel/index.js";
 import type { LlmMessage, LlmText, UserMessage } from "../../llm/index.js";
-import { UntrustedContextError } from "../errors.js";
+import { AgentLoopConfigError, UntrustedContextError } from "../errors.js";
 import type { AgentLoopInput, LoopSettings } from "../loop-config.js";
 import { recall } from "../memory/recall.js";
 import { joined } from "../model/user-turns.js";
@@ -53,9 +53,21 @@ export function promptOf({ prompt, promptOrigin }: AgentLoopInput): LlmText | un
   return typeof prompt === "string" && promptOrigin !== undefined ? tainted(prompt, promptOrigin) : prompt;
 }
 
-function factsOf({ context }: AgentLoopInput): string | undefined {
+/** @throws UntrustedContextError, and AgentLoopConfigError for what JSON has no form for */
+export function factsOf({ context }: AgentLoopInput): string | undefined {
   if (context === undefined) return undefined;
   const origin = taintOrigin(context);
   if (origin !== undefined) throw new UntrustedContextError(origin);
-  return `Context:\n${JSON.stringify(context)}`;
+  return `Context:\n${asJson(context)}`;
+}
+
+function asJson(context: unknown): string {
+  let json: string | undefined;
+  try {
+    json = JSON.stringify(context);
+  } catch {
+    json = undefined;
+  }
+  if (json !== undefined) return json;
+  throw new AgentLoopConfigError("input.context", "must be something that JSON has a form for");
 }

@@ -93,7 +93,7 @@ export async function openRun(
             })
           : undefined,
     });
-  const told = new Set(record.menu.map(({ spec }) => spec.name));
+  const told = new Set(record.menu.flatMap(({ spec, tool }) => (tool ? [] : spec.name)));
   const answered = [search, activate].filter((meta) => meta !== undefined && told.has(meta.spec.name));
   return {
     system: record.system,

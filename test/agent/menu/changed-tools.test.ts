@@ -16,18 +16,18 @@ interface Life {
 const wait = anyTool("wait");
 const lookup = anyTool("lookup", { description: "Looks up a customer" });
 
-/** Calls `lookup`, is killed while `wait` runs, and calls `lookup` again in its second life. */
-function stageOf(life: Life) {
+/** Calls `looksUp`, is killed while `wait` runs, and calls it again in its second life. */
+function stageOf(life: Life, looksUp = "lookup") {
   const model = new ScriptedModel([
-    calls(call("l1", "lookup")),
+    calls(call("l1", looksUp)),
     calls(call("w", "wait")),
-    calls(call("l2", "lookup")),
+    calls(call("l2", looksUp)),
     says("done"),
   ]);
   const warnings: string[] = [];
   const stage = new AgentStage(World.lmdb(), {
     model,
-    tools: { wait: () => life.wait?.() ?? "waited", lookup: () => "found" },
+    tools: { wait: () => life.wait?.() ?? "waited", [looksUp]: () => "found" },
     flow: (ctx, run) =>
       run(ctx, {
         definition: agent$({
@@ -116,6 +116,14 @@ describe("A tool that changes during a run (C-AGT-07)", () => {
       warnings.some((warning) => warning.includes("Tool lookup, of which agent:a was told, is gone")),
     ).toBe(true);
   });
+});
+
+it("A tool of the name search_tools is called as before by an agent that is under way when searching is switched on", async () => {
+  const named = anyTool("search_tools");
+  const { stage, twoLives } = stageOf({ tools: [wait, named] }, "search_tools");
+  const state = await twoLives({ more: { toolSearch: { catalog: [lookup] } } });
+  expect(state.error).toBeUndefined();
+  expect(stage.world.ran("agent:a#turn:0:tool:0")).toBe(1);
 });
 
 it("A prompt and tools that are others in the next release do not stop the agents that are under way", async () => {
