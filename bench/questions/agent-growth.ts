@@ -14,7 +14,7 @@ import { type AgentRun, resumeAgent, runAgent } from "../sides/agent.js";
 import { placeOf } from "../sides/heddle.js";
 
 const TURNS = [50, 200, 650, 2_000] as const;
-const ROUNDS: ByEffort<number> = { full: 9, quick: 1 };
+const ROUNDS: ByEffort<number> = { full: 9, quick: 2 };
 /** Turns looked at on either side: a single one tells nothing. */
 const WINDOW = 100;
 const SYNC = "commit";
