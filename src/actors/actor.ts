@@ -535,7 +535,7 @@ export class Actor implements FlowRunHost, AttemptOwner, AttemptSink {
         requestId: request.requestId,
       });
     } catch (error) {
-      reply.reject(error);
+      this.#refuse(reply, error);
       return false;
     }
   }
@@ -549,7 +549,7 @@ export class Actor implements FlowRunHost, AttemptOwner, AttemptSink {
   #onVerdict(stepId: string, verdict: Verdict, reply: Reply<void>, now: number): boolean {
     const step = this.aside ? undefined : this.#run?.steps.open(stepId);
     if (!step?.inDoubt) {
-      reply.reject(this.aside ? setAsideError(this.id, this.aside) : notInDoubt(this.id, stepId));
+      this.#refuse(reply, this.aside ? setAsideError(this.id, this.aside) : notInDoubt(this.id, stepId));
       return false;
     }
     let outcome: EventOf<"STEP_COMPLETED" | "STEP_FAILED"> | undefined;
@@ -567,12 +567,7 @@ export class Actor implements FlowRunHost, AttemptOwner, AttemptSink {
 
   #onCancel(reason: string, force: boolean, reply: Reply<void>, now: number): boolean {
     if (isTerminal(this.status) && this.status !== "cancelled") {
-      // That it has ended is an answer too, so it waits until the end is durable.
-      const error = endedError(this.id, this.status);
-      this.answerWhenDurable({
-        resolve: () => reply.reject(error),
-        reject: (failure) => reply.reject(failure),
-      });
+      this.#refuse(reply, endedError(this.id, this.status));
       return false;
     }
     // Without its flow it can only be ended; with an unreadable log not even that: where the log ends is not known.
@@ -765,6 +760,16 @@ export class Actor implements FlowRunHost, AttemptOwner, AttemptSink {
 
   answerWhenDurable(reply: Reply<void>): void {
     this.#change().answer(reply);
+  }
+
+  /** A refusal is an answer too: it rests on what the execution has come to, so it waits until that is durable. */
+  #refuse(reply: Reply<void>, error: unknown): void {
+    if (this.unreleased === 0 && !this.#draft) reply.reject(error);
+    else
+      this.answerWhenDurable({
+        resolve: () => reply.reject(error),
+        reject: (failure) => reply.reject(failure),
+      });
   }
 
   #change(): Draft {

@@ -3,7 +3,8 @@
 // Owns       nothing: it reads what is durable.
 // Leaves     what is in memory to the partition, who waits to the watchers.
 //
-// Q1  Whoever asks is answered from what is durable, after everything that was on its way when they asked.
+// Q1  Whoever asks is answered from what is durable, after everything that was on its way when they asked. What a log shows
+//     may be committed and not durable, so an answer that was read waits for what was on its way when it was read.
 // Q2  A watcher may come after what it waits for: the log is asked for that once, when nothing of the execution is in memory.
 
 import {
@@ -61,7 +62,9 @@ export class Inquiries {
   /** The state as of everything that is durable by now. */
   async state(executionId: string, unseal?: Unseal): Promise<ExecutionState> {
     await this.#host.released; // Q1
-    return this.#states.read(this.#log, await this.#known(executionId), Infinity, unseal);
+    const state = await this.#states.read(this.#log, await this.#known(executionId), Infinity, unseal);
+    await this.#host.released; // a log may show what is committed and not yet durable
+    return state;
   }
 
   async flowOf(executionId: string): Promise<string | undefined> {
@@ -148,7 +151,7 @@ export class Inquiries {
       state: (unseal) =>
         recent
           ? revealState(id, fold(recent, undefined, header.sequence), unseal)
-          : this.#states.read(this.#log, actor, Infinity, unseal),
+          : this.#states.read(this.#log, actor, header.sequence, unseal),
     });
   }
 

@@ -55,6 +55,8 @@ export interface LocalPartitionsOptions {
   readonly caution?: Caution | undefined;
   /** Awaited before each pass; see PartitionOptions. */
   readonly pace?: (() => Promise<void> | undefined) | undefined;
+  /** What stands between the partitions and the executor, as the simulator does. Default: nothing. */
+  readonly around?: ((executor: EffectExecutor) => EffectExecutor) | undefined;
 }
 
 export class LocalPartitions implements PartitionHost {
@@ -95,7 +97,8 @@ export class LocalPartitions implements PartitionHost {
   async #open(): Promise<readonly Partition[]> {
     const { eventStore, effectRuntime, clock, entropy, limits, registry, observer, effects } = this.#options;
     const { vault = NO_VAULT } = this.#options;
-    const executor: EffectExecutor = new InlineExecutor(effectRuntime, clock, limits, vault);
+    const inline = new InlineExecutor(effectRuntime, clock, limits, vault);
+    const executor: EffectExecutor = this.#options.around?.(inline) ?? inline;
     const states = new StateReader(this.#options.snapshotStore, this.#options.snapshotEvery);
     const { maxResident, admission, caution, pace, ledger } = this.#options;
     const shared = {

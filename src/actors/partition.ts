@@ -471,7 +471,7 @@ export class Partition implements IntakeHost, InquiriesHost {
       for (const { request, reply } of move.closedResumes) this.answerClosedResume(actor.id, request, reply);
       this.#inquiries.moved(move);
       if (move.record && this.#states.isCheckpoint(move.record.sequence, move.header.sequence))
-        this.#checkpoint(actor);
+        this.#checkpoint(actor, move.header.sequence);
       this.#retire(actor);
     }
   }
@@ -513,9 +513,9 @@ export class Partition implements IntakeHost, InquiriesHost {
     if (this.#actors.get(actor.id) === actor) this.#count(actor);
   }
 
-  #checkpoint({ id, key }: Actor): void {
+  #checkpoint({ id, key }: Actor, sequence: number): void {
     this.#states
-      .checkpoint(this.#log, { id, key })
+      .checkpoint(this.#log, { id, key }, sequence)
       .catch((error: unknown) => this.#observer.storageError(id, error));
   }
 

@@ -40,9 +40,12 @@ export class StateReader {
     return every !== undefined && Math.floor((sequence + 1) / every) > Math.floor(from / every);
   }
 
-  /** Saves a snapshot of what is durable. Losing one costs time, never truth, so nobody waits for it. */
-  async checkpoint(log: ReadableLog, execution: Place): Promise<void> {
-    const state = await this.#fold(log, execution, Infinity);
+  /**
+   * Saves a snapshot as of an event that is durable, and no later: it may outlive what is not. Losing one costs time, never truth,
+   * so nobody waits for it.
+   */
+  async checkpoint(log: ReadableLog, execution: Place, upTo: number): Promise<void> {
+    const state = await this.#fold(log, execution, upTo);
     await this.#snapshots.save({ executionId: execution.id, sequence: state.sequence, state });
   }
 

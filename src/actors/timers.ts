@@ -2,7 +2,9 @@
 // earliest due time and which rows are being worked on, so parked executions cost no memory here.
 //
 // T1  A timer never fires early, and an overdue one fires at the next look, earliest first.
-// T2  Waits are cut into pieces a platform timer can hold, so a far-off due time neither overflows nor fires at once.
+// T2  A look that was promised takes place, also when the clock was set back meanwhile and nothing is due any more: it is the
+//     look that asks when the next one is.
+// T3  Waits are cut into pieces a platform timer can hold, so a far-off due time neither overflows nor fires at once.
 
 import type { Clock, PartitionLog, TimerRow } from "../kernel/index.js";
 
@@ -19,6 +21,8 @@ export class Timers {
   #nextAt = Infinity;
   #cancel: (() => void) | undefined;
   #waitingFor = Infinity;
+  /** Whether a pass was woken that has not looked yet. (T2) */
+  #isAwaited = false;
 
   constructor(log: PartitionLog, clock: Clock, wake: () => void) {
     this.#log = log;
@@ -37,6 +41,7 @@ export class Timers {
     this.#waitingFor = Infinity;
     this.#working.clear();
     this.#nextAt = Infinity;
+    this.#isAwaited = false;
   }
 
   /** Takes note of timers that were just made durable. */
@@ -59,11 +64,12 @@ export class Timers {
   }
 
   isDue(now: number): boolean {
-    return this.#nextAt <= now;
+    return this.#isAwaited || this.#nextAt <= now;
   }
 
   /** The timers to work on now. Each is given out once, until `disarmed`. */
   async takeDue(now: number): Promise<TimerRow[]> {
+    this.#isAwaited = false;
     this.#nextAt = Infinity; // what is armed while the index is read is noted, whichever read is to see it
     const rows = await this.#log.timersDue(now, DUE_PER_PASS + this.#working.size);
     const fresh = rows.filter((row) => !this.#working.has(nameOf(row))).slice(0, DUE_PER_PASS);
@@ -83,8 +89,9 @@ export class Timers {
     this.#cancel = this.#clock.after(Math.min(Math.max(delay, 0), LONGEST_WAIT_MS), () => {
       this.#cancel = undefined;
       this.#waitingFor = Infinity;
-      if (this.#nextAt <= this.#clock.now()) this.#wake();
-      else this.#schedule();
+      if (this.#nextAt > this.#clock.now()) return this.#schedule();
+      this.#isAwaited = true;
+      this.#wake();
     });
   }
 }

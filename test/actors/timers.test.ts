@@ -40,6 +40,20 @@ function waiting(world: World, kind: (typeof LONG)[number]["kind"], wait: number
   });
 }
 
+test("T2: a timer whose clock is set back between its call and the pass still fires when it is due", async () => {
+  const world = World.memory();
+  const process = await world.open([waiting(world, "sleep", MINUTE)]);
+  await process.start(waiting(world, "sleep", MINUTE), null);
+  await world.settle();
+  const wakeAt = world.clock.nextDue;
+  world.clock.step(); // called, and its pass promised
+  world.clock.jump(-HOUR);
+  await world.settle();
+  expect(await world.types()).not.toContain("TIMER_FIRED");
+  const { status, updatedAt } = await process.finish("x");
+  expect({ status, updatedAt }).toEqual({ status: "completed", updatedAt: wakeAt });
+});
+
 describe.each(STORES)("C-SUS-04 on %s: long waits", (_, makeWorld) => {
   test.each(LONG)(
     "$what fires at its time, not before, and does nothing in its first minute",
