@@ -24,7 +24,7 @@ const BUDGET: ByEffort<Budget> = {
   quick: { timeMs: 0, rounds: 2, warmupRounds: 0 },
 };
 
-export const agents: readonly Question[] = [turns(0), turns(1), turns(2), hostDelay()];
+export const agents: readonly Question[] = [turns(0), turns(2), hostDelay()];
 
 function turns(actors: number): Question {
   const id = `agents/flush/${actors}`;

@@ -19,7 +19,7 @@ beforeAll(() => {
   quick = bench("--quick", "--json", join(scratch, "report.json"), "--markdown");
   expect(quick.status, quick.stderr).toBe(0);
   report = parseReport(readFileSync(join(scratch, "report.json"), "utf8"));
-}, 180_000);
+}, 300_000);
 
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
