@@ -9,7 +9,7 @@ import { HeddleError } from "../errors.js";
 import type { EventEnvelope } from "../events.js";
 import { partitionOf } from "../ids.js";
 import { FILED_STATUSES, type FiledStatus } from "../status.js";
-import { type FiledHeader, findHeader, isReadable, type PartitionRows } from "./rows.js";
+import { type FiledHeader, findHeader, isReadable, type PartitionRows, withoutHoles } from "./rows.js";
 import type { ExecutionHeader, ListFilter, LogRecord, ReadRange, SubscribeOptions } from "./spi.js";
 import type { EventListener, Subscribers, Subscription } from "./subscribers.js";
 
@@ -149,7 +149,7 @@ export class EventReader {
   ): { records: readonly LogRecord[]; next: number | undefined } {
     const records = this.#view(this.#partitionOf(executionId), (rows) => {
       const key = rows.keyOf(executionId);
-      return key === undefined ? [] : rows.records(key, from, RECORDS_PER_PAGE);
+      return key === undefined ? [] : withoutHoles(rows.records(key, from, RECORDS_PER_PAGE), from);
     });
     const last = records?.at(-1);
     if (!records || !last || records.length < RECORDS_PER_PAGE)

@@ -3,7 +3,7 @@
 import type { HeddleError } from "../errors.js";
 import type { MeterRow } from "../meter.js";
 import type { FiledStatus } from "../status.js";
-import { type FiledHeader, findHeader, type PartitionRows, readable } from "./rows.js";
+import { type FiledHeader, findHeader, type PartitionRows, readable, withoutHoles } from "./rows.js";
 import type { ExecutionHeader, LogRecord, TimerRow } from "./spi.js";
 
 export abstract class PartitionReads {
@@ -19,7 +19,9 @@ export abstract class PartitionReads {
   }
 
   async load(keys: readonly number[], from = 0): Promise<(readonly LogRecord[] | HeddleError)[]> {
-    return this.view((rows) => keys.map((key) => readable(() => rows.records(key, from, Infinity))));
+    return this.view((rows) =>
+      keys.map((key) => readable(() => withoutHoles(rows.records(key, from, Infinity), from))),
+    );
   }
 
   async page(status: FiledStatus, after: number, limit: number): Promise<FiledHeader[]> {

@@ -34,6 +34,22 @@ export function isReadable(header: FiledHeader): header is ExecutionHeader {
   return !("unreadable" in header);
 }
 
+/** The records as they are, which must follow each other from `from` on: what follows a hole is no part of the same story. */
+export function withoutHoles(records: LogRecord[], from: number): LogRecord[] {
+  let next = from;
+  for (const { sequence, events } of records) {
+    if (sequence > next) {
+      throw new HeddleError(
+        "RECORD_UNREADABLE",
+        `A log lacks its events ${next} to ${sequence - 1}. It is damaged: restore the directory from a copy.`,
+        { details: { from: next, to: sequence - 1 } },
+      );
+    }
+    next = sequence + events.length;
+  }
+  return records;
+}
+
 /** What `read` gives, or why it cannot be decoded; a store that cannot be read at all is everybody's trouble. */
 export function readable<T>(read: () => T): T | HeddleError {
   try {
