@@ -1,6 +1,7 @@
 // chunkDeltas: pieces of text as a model's tokenizer cuts them, put together to sentences. For sinks where each piece is a lasting
 // event, how many there are is then a decision and no property of the provider.
 
+import type { EffectContext } from "../../effects/index.js";
 import { invalidOption } from "../../kernel/index.js";
 
 export interface ChunkDeltasOptions {
@@ -10,47 +11,50 @@ export interface ChunkDeltasOptions {
   readonly maxChars?: number;
 }
 
-/** Takes deltas. `about` is whatever comes with each of them; texts of different ones are kept apart. */
-export interface DeltaPush<A> {
-  (delta: string, about?: A): void;
+/** Takes deltas. `about` is what comes with each of them, if anything does; texts of different ones are kept apart. */
+export interface DeltaPush<About extends readonly object[]> {
+  (delta: string, ...about: About): void;
   /** Emits what is held back of the text of `about`. An effect that streams calls it when an answer ends. */
-  readonly flush: (about?: A) => void;
+  readonly flush: (...about: About) => void;
 }
 
-export interface ChunkedDeltas<A> {
+export interface ChunkedDeltas<About extends readonly object[]> {
   /** Usable detached, as `onDelta: sink.push`. */
-  readonly push: DeltaPush<A>;
-  readonly flush: (about?: A) => void;
+  readonly push: DeltaPush<About>;
+  readonly flush: (...about: About) => void;
 }
 
 /** After which a piece may end: a sentence and the space behind it, a line, or what ends sentences without a space. */
 const BOUNDARY = /[.!?…][)\]"'”’»]*\s+|\n+|[。！？]/gu;
 
 /**
- * Calls `emit` once a sentence has ended and the piece has `minChars`. The pieces put together are the text, unchanged.
+ * Calls `emit` once a sentence has ended and the piece has `minChars`. The pieces put together are the text, unchanged. An `emit` of two
+ * parameters is told whose text it is: the context of the effect, where it is the `onDelta` of one.
  *
  * @throws CONFIG_INVALID for options that are none
  */
-export function chunkDeltas<A extends object = object>(
-  emit: (text: string, about: A | undefined) => void,
+export function chunkDeltas<About extends readonly object[] = [ctx: EffectContext]>(
+  emit: (text: string, ...about: About) => void,
   { minChars = 40, maxChars = Math.max(2_000, minChars) }: ChunkDeltasOptions = {},
-): ChunkedDeltas<A> {
+): ChunkedDeltas<About> {
   if (typeof emit !== "function") throw invalidOption("chunkDeltas: emit", "must be a function of a text");
   checkChars("minChars", minChars, 1);
   checkChars("maxChars", maxChars, minChars);
   const held = new WeakMap<object, string>();
   const nobody = {};
 
-  const flush = (about?: A): void => {
-    const rest = held.get(about ?? nobody);
-    held.delete(about ?? nobody);
-    if (rest) emit(rest, about);
+  const flush = (...about: About): void => {
+    const [whose = nobody] = about;
+    const rest = held.get(whose);
+    held.delete(whose);
+    if (rest) emit(rest, ...about);
   };
-  const push = (delta: string, about?: A): void => {
-    const text = (held.get(about ?? nobody) ?? "") + delta;
+  const push = (delta: string, ...about: About): void => {
+    const [whose = nobody] = about;
+    const text = (held.get(whose) ?? "") + delta;
     const end = endOfPiece(text, minChars, maxChars);
-    held.set(about ?? nobody, text.slice(end));
-    if (end > 0) emit(text.slice(0, end), about);
+    held.set(whose, text.slice(end));
+    if (end > 0) emit(text.slice(0, end), ...about);
   };
   return { push: Object.assign(push, { flush }), flush };
 }

@@ -49,7 +49,7 @@ describe("chunkDeltas", () => {
   it("keeps texts of different calls apart", () => {
     const [one, other] = [{ of: "one" }, { of: "other" }];
     const chunks: [string, unknown][] = [];
-    const { push } = chunkDeltas<{ of: string }>((text, about) => void chunks.push([text, about?.of]), {
+    const { push } = chunkDeltas((text, { of }: { of: string }) => void chunks.push([text, of]), {
       minChars: 4,
     });
     push("Some", one);

@@ -6,7 +6,6 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
 import { chunkDeltas, createAgentModelEffect } from "../../../src/agent/index.js";
-import type { EffectContext } from "../../../src/effects/index.js";
 import {
   defineConfig,
   defineFlow,
@@ -67,9 +66,7 @@ async function scene(storage: StorageConfig, by: "flow" | "model"): Promise<Scen
       yield { type: "end", response: { content: TEXT, stopReason: "end" } };
     },
   };
-  const lasting = chunkDeltas<EffectContext>((text, ctx) => ctx?.emit("Reply", { delta: text }), {
-    minChars: 1,
-  });
+  const lasting = chunkDeltas((text, ctx) => ctx.emit("Reply", { delta: text }), { minChars: 1 });
   const app = defineConfig({
     storage,
     flows: [reply],
