@@ -120,7 +120,10 @@ export function checkOptions(
     throw new AgentLoopConfigError(what, "must be an object");
   for (const [option, value] of Object.entries(options)) {
     const rule = Object.hasOwn(table, option) ? table[option] : undefined;
-    if (!rule) throw new AgentLoopConfigError(prefix + option, "is no option there is");
+    if (!rule) {
+      const known = Object.keys(table).join(", ");
+      throw new AgentLoopConfigError(prefix + option, `is no option; there are ${known}`);
+    }
     const complaint = value === undefined ? undefined : rule(value);
     if (complaint !== undefined) throw new AgentLoopConfigError(prefix + option, complaint);
   }

@@ -239,7 +239,7 @@ export const ERROR_CODES = {
   // Tests
   RECORDING_MISSING: {
     retryable: false,
-    meaning: "a cassette of recorded answers of models has none to this request",
+    meaning: "a cassette of recorded answers of models has none to this request, or is not there",
   },
   WAIT_TIMED_OUT: { retryable: true, meaning: "what a test waited for did not come in time" },
   // Storage

@@ -50,6 +50,13 @@ describe("options", () => {
     expect(await stage.world.types()).toEqual(["EXECUTION_STARTED", "EXECUTION_FAILED"]);
   });
 
+  test("that are misspelt are told which ones there are", async () => {
+    const { state } = await runWith({ maxIteration: 3 });
+    expect(state.error).toMatchObject({
+      message: expect.stringMatching(/maxIteration is no option; there are .*\bmaxIterations\b/) as unknown,
+    });
+  });
+
   test.each<[string, object]>([
     ["input.question", { question: "?" }],
     ["input.prompt", { prompt: 7 }],

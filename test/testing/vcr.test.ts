@@ -207,4 +207,12 @@ describe("the file", () => {
     await expect(loadCassette(file)).rejects.toMatchObject({ code: "RECORD_UNREADABLE", details: { file } });
     await expect(loadCassette(file)).rejects.toThrow(message);
   });
+
+  it("that is not there is missed by name, and told how to record", async () => {
+    const file = tape();
+    await expect(loadCassette(file)).rejects.toMatchObject({ code: "RECORDING_MISSING", details: { file } });
+    await expect(loadCassette(file)).rejects.toThrow(
+      /no cassette .*triage\.json\. Record one: begin with emptyCassette/,
+    );
+  });
 });

@@ -59,7 +59,8 @@ export function createLlmEffect(
  * The model of an agent: register it under the id that `agentLoop$` is given as `modelToolId`. Beside what `createLlmEffect` does it
  * keeps the model's reasoning as evidence, and hands it back to the vendor in the next turn.
  *
- * @throws CONFIG_INVALID for options that contradict each other, or ask for a stream of a provider that has none
+ * @throws CONFIG_INVALID for what is no provider, and for options that contradict each other, or ask for a stream of a provider that has
+ *   none
  */
 export function createAgentModelEffect(
   provider: LlmProvider,
@@ -94,6 +95,7 @@ class ModelEffect extends LlmEffect<LlmRequest, ModelResponse> {
   readonly #defaults: ReasoningDefaults | undefined;
 
   constructor(provider: LlmProvider, options: AgentModelOptions, defaults: ReasoningDefaults | undefined) {
+    checkProvider(provider);
     const { reasoning = {} } = options;
     const call = new ModelCall(provider, options, reasoningOf(reasoning, defaults ?? {}));
     super((request, ctx) => call.make(request, ctx), options);
@@ -148,6 +150,12 @@ class ModelCall {
       ...(isInterrupted && { interrupted: true as const }), // M3
     };
   }
+}
+
+function checkProvider(provider: Partial<LlmProvider> | null | undefined): void {
+  const { complete, capabilities } = provider ?? {};
+  if (typeof complete === "function" && typeof capabilities === "object") return;
+  throw invalidOption("provider", "must be an LlmProvider: an object with id, capabilities and complete");
 }
 
 /** What is told of pieces is of no use where there are none, and is refused rather than ignored. */

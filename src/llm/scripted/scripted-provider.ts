@@ -113,9 +113,13 @@ function answering(
 }
 
 function endOfScript(provider: string, turn: number): LlmError {
-  return new LlmError("LLM_REQUEST_REFUSED", `The script of ${provider} has no answer number ${turn}.`, {
-    provider,
-  });
+  return new LlmError(
+    "LLM_REQUEST_REFUSED",
+    `The script of ${provider} ends before answer number ${turn}: give it more of them, or a function of the request.`,
+    {
+      provider,
+    },
+  );
 }
 
 async function sleepByTimer(delayMs: number, signal: AbortSignal | undefined): Promise<void> {

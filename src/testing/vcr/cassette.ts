@@ -54,11 +54,19 @@ export async function saveCassette(cassette: Cassette, file: string): Promise<vo
 /**
  * Reads a cassette from a file.
  *
- * @throws RECORD_UNREADABLE for what is no cassette, and for a recording whose request is not the one of its digest; an error of the
- *   file system where there is no file
+ * @throws RECORD_UNREADABLE for what is no cassette, and for a recording whose request is not the one of its digest; RECORDING_MISSING
+ *   where there is no file
  */
 export async function loadCassette(file: string): Promise<Cassette> {
-  const text = await readFile(file, "utf8");
+  const text = await readFile(file, "utf8").catch((error: unknown) => {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    throw new HeddleError(
+      "RECORDING_MISSING",
+      `There is no cassette ${file}. Record one: begin with emptyCassette(), ask through recordingProvider(realProvider, cassette), and ` +
+        "saveCassette(cassette, file).",
+      { details: { file }, cause: error },
+    );
+  });
   let value: unknown;
   try {
     value = JSON.parse(text);

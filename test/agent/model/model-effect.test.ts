@@ -364,6 +364,14 @@ describe("options", () => {
     );
   });
 
+  it.each([undefined, "claude", {}, { id: "half", complete: () => {} }])(
+    "name the provider where %j is none",
+    (nobody) => {
+      for (const create of [createAgentModelEffect, createLlmEffect])
+        expect(() => create(nobody as never)).toThrow(/provider must be an LlmProvider/);
+    },
+  );
+
   it("of effects are the effect's own", () => {
     const effect = createLlmEffect(mute, { mode: "journaled", idempotent: false, placement: "inline" });
     expect(effect).toMatchObject({ kind: "llm", mode: "journaled", idempotent: false, placement: "inline" });
