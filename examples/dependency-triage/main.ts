@@ -101,8 +101,8 @@ async function live({ options, model, directory, life, since }: Life): Promise<n
   return report.failure === undefined ? SUCCEEDED : FAILED;
 }
 
-/** heddle's messages say what happened and what to do. Anything else is a bug, and its stack says where. */
+/** heddle's messages say what happened and what to do, and the system's what it refused. Else it is a bug, and its stack says where. */
 function describe(error: unknown): string {
-  if (error instanceof HeddleError) return error.message;
+  if (error instanceof HeddleError || (error instanceof Error && "syscall" in error)) return error.message;
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

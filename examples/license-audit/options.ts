@@ -24,11 +24,16 @@ export interface Options {
   readonly since?: number;
 }
 
-const DESCRIPTION = `Audits the licences of everything installed in DIR/node_modules: one durable execution per package.
+// Lines of at most 78 characters, which no terminal wraps again.
+const DESCRIPTION = `Audits the licences of everything installed in DIR/node_modules: one durable
+execution per package.
 
-Half way the program kills itself and is started again, to show that nothing is lost and nothing is done twice.
-Exit code: 0 when every package has been audited, whatever the verdicts; 1 when one could not be; 2 for a wrong command
-line or DIR; 130 when it was stopped.`;
+Half way the program kills itself and is started again, to show that nothing
+is lost and nothing is done twice.
+
+Exit code: 0 when every package has been audited, whatever the verdicts;
+1 when one could not be; 2 for a wrong command line or DIR; 130 when it was
+stopped.`;
 
 /** Reads the command line. Prints help or complaints itself, and ends the process then. */
 export function readOptions(args: readonly string[]): Options {

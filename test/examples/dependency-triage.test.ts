@@ -154,6 +154,14 @@ describe("the dependency triage", () => {
     expect(help.code).toBe(0);
     for (const option of ["--no-crash", "--json", "--live", "--data", "--yes"])
       expect(help.stdout).toContain(option);
+    const idle = await run([tree, "--model", "some-model"]);
+    expect([idle.code, idle.stderr]).toEqual([2, expect.stringContaining("needs --live")]);
+    const file = join(tree, "node_modules/aaa/package.json");
+    const noDirectory = await run([tree, "--data", file, "--no-crash"]);
+    expect([noDirectory.code, noDirectory.stderr]).toEqual([
+      1,
+      expect.stringMatching(/^[^\n]*ENOTDIR: [^\n]*package\.json[^\n]*\n$/),
+    ]);
     const noKeys = { ANTHROPIC_API_KEY: "", OPENAI_API_KEY: "", GEMINI_API_KEY: "" };
     const live = await run([tree, "--live", "--no-crash"], noKeys);
     expect([live.code, live.stderr]).toEqual([
