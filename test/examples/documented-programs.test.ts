@@ -10,7 +10,8 @@ import { temporaryDirectory } from "../lifecycle/world.js";
 
 const root = resolve(import.meta.dirname, "../..");
 const tsc = join(dirname(createRequire(import.meta.url).resolve("typescript/package.json")), "bin", "tsc");
-const strictly = "--strict --skipLibCheck false --module nodenext --target es2023".split(" ");
+const strictly =
+  "--strict --exactOptionalPropertyTypes --skipLibCheck false --module nodenext --target es2023".split(" ");
 const execute = promisify(execFile);
 const node = (cwd: string, ...args: readonly string[]) =>
   execute(process.execPath, args, { cwd, encoding: "utf8" });
@@ -46,6 +47,7 @@ it.each<[string, readonly string[], (lines: readonly string[]) => void]>([
       ]);
     },
   ],
+  ["docs/agents.md", ["main.ts"], (lines) => expect(lines.at(-1)).toBe("You have your 42 euros back.")],
   ["docs/content.md", ["main.ts"], (lines) => expect(lines).toEqual(["4", "6"])],
   [
     "docs/workers.md",
