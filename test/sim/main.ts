@@ -5,13 +5,15 @@ import { fork } from "node:child_process";
 import { availableParallelism } from "node:os";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { judge, report } from "./seed.js";
+import { lineOf } from "../../src/testing/sim/trace.js";
+import { judge, play, report, type Scene, sceneOf } from "./seed.js";
 
 const { values } = parseArgs({
   options: {
     seeds: { type: "string", default: "1000" },
     from: { type: "string", default: "1" },
     seed: { type: "string" },
+    scene: { type: "string" },
     jobs: { type: "string", default: String(availableParallelism()) },
     every: { type: "string", default: "1" },
   },
@@ -21,7 +23,8 @@ const first = Number(values.seed ?? values.from);
 const end = values.seed === undefined ? first + Number(values.seeds) : first + 1;
 const jobs = values.seed === undefined ? Number(values.jobs) : 1;
 
-if (jobs > 1) await share();
+if (values.scene !== undefined) await replay(JSON.parse(values.scene) as Scene);
+else if (jobs > 1) await share();
 else await work(Number(values.every));
 
 /** Each process takes every n-th seed. */
@@ -40,9 +43,17 @@ async function share(): Promise<void> {
   process.exitCode = failed ? 1 : 0;
 }
 
+/** Shows all of it. */
+async function replay(scene: Scene): Promise<void> {
+  const { entries, violation } = await play(scene);
+  for (const entry of entries) say(lineOf(entry));
+  say(violation?.message ?? "It holds.");
+  process.exitCode = violation ? 1 : 0;
+}
+
 async function work(every: number): Promise<void> {
   for (let seed = first; seed < end; seed += every) {
-    const finding = await judge(seed);
+    const finding = await judge(sceneOf(seed));
     if (!finding) continue;
     say(report(finding));
     process.exitCode = 1;

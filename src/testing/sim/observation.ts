@@ -90,6 +90,8 @@ export type Observation =
       readonly attempt: AttemptId;
       readonly outcome: Outcome;
     }
+  /** A snapshot was handed to a store that keeps what it is given, whatever happens to the log. */
+  | { readonly kind: "saved"; readonly executionId: string; readonly sequence: number }
   | { readonly kind: "warned"; readonly process: string; readonly message: string };
 
 /** Whoever is shown every observation. Throws `Violation`. */

@@ -16,7 +16,7 @@ import type { Observer } from "./observation.js";
 import type { SimRandom } from "./random.js";
 import type { Lane, Scheduler } from "./scheduler.js";
 import { SimExecutor } from "./sim-executor.js";
-import { SimStore } from "./sim-store.js";
+import { SimStore, type Tamper } from "./sim-store.js";
 
 /** What a process is made of, but for what is its own. */
 export interface ProcessParts {
@@ -30,6 +30,7 @@ export interface ProcessParts {
   readonly flows: readonly RegisteredFlow[];
   readonly registerEffects: (effects: EffectRuntime) => void;
   readonly shown: (invocation: Invocation) => Invocation;
+  readonly tamper?: Tamper | undefined;
 }
 
 const MANY = 10_000;
@@ -80,13 +81,15 @@ export class SimProcess {
           ...common,
           registry,
           observer: new Hooks(hooks),
-          around: (inner) =>
-            new SimExecutor({
+          around: (inner) => {
+            const executor = new SimExecutor({
               ...parts,
               inner,
               process,
               isFenced: (executionId) => disk.isFenced(name, executionId),
-            }),
+            });
+            return parts.tamper?.executor?.(executor) ?? executor;
+          },
         }),
     });
     for (const { definition, runner } of parts.flows) this.runtime.registerFlow(definition, runner);

@@ -7,6 +7,7 @@
 // O2  What a process handed over goes on without it: it may be written, or not, after the process was killed.
 // O3  After a failed commit nothing is taken until a probe, as behind a real store.
 
+import type { EffectExecutor } from "../../effects/index.js";
 import {
   type CommitBatch,
   type EventEnvelope,
@@ -34,6 +35,13 @@ export interface SimStoreOptions {
   readonly machine: Lane;
   /** As they are just now. */
   readonly faults: () => Faults;
+  readonly tamper?: Tamper | undefined;
+}
+
+/** What stands between the kernel and its surroundings to break a rule on purpose: a simulator that finds nothing proves nothing. */
+export interface Tamper {
+  readonly log?: (log: PartitionLog) => PartitionLog;
+  readonly executor?: (executor: EffectExecutor) => EffectExecutor;
 }
 
 export class SimStore implements EventStore {
@@ -49,7 +57,8 @@ export class SimStore implements EventStore {
     const { disk, process } = this.#options;
     await this.delay();
     const epoch = disk.own(process.name, this.#options.generation, partition);
-    return new SimPartitionLog(this.#options, this, { process: process.name, partition, epoch });
+    const log = new SimPartitionLog(this.#options, this, { process: process.name, partition, epoch });
+    return this.#options.tamper?.log?.(log) ?? log;
   }
 
   read = (...args: Parameters<EventStore["read"]>): Promise<EventEnvelope[]> =>

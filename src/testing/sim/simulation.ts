@@ -9,7 +9,7 @@
 
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { EffectRuntime, Invocation } from "../../effects/index.js";
-import { type ExecutionState, MemorySnapshotStore, type RegisteredFlow } from "../../kernel/index.js";
+import type { ExecutionState, RegisteredFlow, SnapshotStore } from "../../kernel/index.js";
 import { ClientChecks } from "./checks/client-checks.js";
 import { EffectChecks } from "./checks/effect-checks.js";
 import { OwnerChecks } from "./checks/owner-checks.js";
@@ -21,6 +21,8 @@ import { type Observation, type Observer, Violation } from "./observation.js";
 import { SimRandom } from "./random.js";
 import { type Lane, Scheduler } from "./scheduler.js";
 import { SimProcess } from "./sim-process.js";
+import { SimSnapshots } from "./sim-snapshots.js";
+import type { Tamper } from "./sim-store.js";
 import { Trace, type TraceEntry } from "./trace.js";
 
 export interface SimulationOptions {
@@ -36,6 +38,8 @@ export interface SimulationOptions {
   readonly shown?: ((invocation: Invocation) => Invocation) | undefined;
   /** Sees what the checks see, before them. */
   readonly observer?: Observer | undefined;
+  /** Breaks a rule on purpose. */
+  readonly tamper?: Tamper | undefined;
   /** Lets go on what runs in real time, when nothing else is left to do. Gives whether something did. */
   readonly settleOutside?: (() => Promise<boolean>) | undefined;
 }
@@ -60,7 +64,7 @@ export class Simulation {
   readonly #random: SimRandom;
   readonly #trace: Trace;
   readonly #disk: SimDisk;
-  readonly #snapshots = new MemorySnapshotStore();
+  readonly #snapshots: SnapshotStore;
   readonly #clients: Clients;
   readonly #checks: readonly Observer[];
   readonly #world: Lane;
@@ -82,6 +86,7 @@ export class Simulation {
     this.#world = this.scheduler.lane("world");
     this.#machine = this.scheduler.lane("machine");
     const observer: Observer = { see: (observation) => this.#see(observation) };
+    this.#snapshots = new SimSnapshots(observer);
     this.#disk = new SimDisk(options.partitions ?? 1, observer);
     this.#checks = [
       ...(options.observer ? [options.observer] : []),
@@ -223,6 +228,7 @@ export class Simulation {
       flows,
       registerEffects,
       shown,
+      tamper: this.#options.tamper,
     });
     this.#owner = process;
   }

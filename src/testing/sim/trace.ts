@@ -62,6 +62,8 @@ function describe(seen: Observation): string {
       return `${seen.process}  tells of ${seen.executionId}#${seen.sequence} ${seen.type}`;
     case "shown":
       return `${seen.process}  shows ${seen.state.executionId} ${seen.state.status} at #${seen.state.sequence}`;
+    case "saved":
+      return `snapshot of ${seen.executionId} as of #${seen.sequence}`;
     case "dispatched":
     case "begun":
       return `${seen.process}  ${seen.kind} ${attemptLine(seen.attempt)}${seen.isFenced ? " (fenced)" : ""}`;

@@ -4,6 +4,7 @@
 // C2  Subscribers are told what is durable, in order, each event once a process.
 // C3  A state that is shown is the fold of the durable log up to its position.
 // C4  Nothing is in the log that nobody asked for: no start, no answer, no cancel but that of a deadline.
+// C5  A snapshot is of what is durable: it may outlive the rest.
 
 import { isDeepStrictEqual } from "node:util";
 import { type ExecutionEvent, type ExecutionState, fromWire } from "../../../kernel/index.js";
@@ -32,6 +33,8 @@ export class ClientChecks implements Observer {
         return this.#told(observation.process, observation.executionId, observation.sequence);
       case "shown":
         return this.#shown(observation.state, observation.isFenced);
+      case "saved":
+        return this.#saved(observation.executionId, observation.sequence);
       case "written":
         for (const event of observation.record.events) this.#written(observation.executionId, event);
         return;
@@ -89,6 +92,16 @@ export class ClientChecks implements Observer {
     const folded = revealState(executionId, log.foldedAt(sequence));
     if (!isDeepStrictEqual(state, folded))
       throw new Violation("C3", `${executionId} was shown as of #${sequence}, otherwise than its log says.`);
+  }
+
+  // C5
+  #saved(executionId: string, sequence: number): void {
+    const { durable } = this.#logs.of(executionId);
+    if (sequence >= durable)
+      throw new Violation(
+        "C5",
+        `a snapshot of ${executionId} is as of #${sequence}; durable are ${durable} events.`,
+      );
   }
 
   // C4
