@@ -1,7 +1,7 @@
 // C-LIF-04 in threads: closing at any time, by anyone, resolves; what had not ended goes on at the next opening, and nothing
 // that was cut short counts as a failed attempt.
 
-import { writeFileSync } from "node:fs";
+import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { describe, expect, it } from "vitest";
 import { between, seededRandom } from "../../crash/random.js";
@@ -99,12 +99,15 @@ describe("C-LIF-04: close", () => {
 
   it("resolves while the module is loading for ever", async () => {
     const dir = temporaryDirectory();
+    const mark = `${dir}/mark`;
+    const begin = `import { writeFileSync } from "node:fs"; writeFileSync(${JSON.stringify(mark)}, "loading");`;
     for (const text of ["await new Promise(() => setInterval(() => {}, 1_000));", "for (;;);"]) {
       const module = `${dir}/hangs.mjs`;
-      writeFileSync(module, text);
+      writeFileSync(module, begin + text);
+      rmSync(mark, { force: true });
       const app = openApp({ dir: `${dir}/log`, workers: { app: pathToFileURL(module) } });
       const opening = errorOf(app.start());
-      await new Promise((resolve) => setTimeout(resolve, 100));
+      await until(() => existsSync(mark), `it loads ${text}`);
       await within(app.close({ deadlineMs: 50 }), `close while loading ${text}`, 4_000);
       expect(await opening).toMatchObject({ code: "RUNTIME_CLOSED" });
     }

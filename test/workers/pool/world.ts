@@ -6,6 +6,8 @@ import { onTestFinished } from "vitest";
 import { EffectPool, type EffectPoolOptions, type PoolCall } from "../../../src/workers/pool/index.js";
 import { temporaryDirectory } from "../../support/temporary-directory.js";
 
+export { until } from "../../support/until.js";
+
 export const ENTRY = new URL("../../../dist/workers/effects.worker.cjs", import.meta.url);
 export const EFFECTS = new URL("./programs/effects.mjs", import.meta.url);
 
@@ -37,15 +39,6 @@ export function callOf(effectId: string, input?: unknown, rest: Partial<PoolCall
 export function markFile(): { readonly mark: string; readonly lines: () => string[] } {
   const mark = join(temporaryDirectory(), "marks");
   return { mark, lines: () => (existsSync(mark) ? readFileSync(mark, "utf8").split("\n").slice(0, -1) : []) };
-}
-
-/** Settles when `test` holds; looks after every turn of the event loop. */
-export async function until(test: () => boolean, what: string, withinMs = 10_000): Promise<void> {
-  const end = performance.now() + withinMs;
-  while (!test()) {
-    if (performance.now() > end) throw new Error(`It did not come about within ${withinMs} ms that ${what}.`);
-    await new Promise((resolve) => setTimeout(resolve, 1));
-  }
 }
 
 export const countOf = (lines: readonly string[], name: string): number =>

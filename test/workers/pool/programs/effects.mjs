@@ -8,9 +8,6 @@ import { threadId } from "node:worker_threads";
 import { fail, HeddleError, LlmEffect, ResumePayloadValidationError, ToolEffect } from "heddle";
 import { z } from "zod";
 
-let ticks = 0;
-setInterval(() => ticks++, 5);
-
 const begin = ({ mark, name }) => mark && appendFileSync(mark, `${name}\n`);
 const burn = (ms) => {
   const end = performance.now() + ms;
@@ -32,7 +29,8 @@ export const effects = {
   thread: run(() => threadId),
   /** The files the thread has loaded by `require`. */
   required: run(() => Object.keys(createRequire(import.meta.url).cache)),
-  ticks: run(() => ticks),
+  /** Begins what lives in the thread, whether it has calls or not. */
+  beatFromNowOn: run(({ mark }) => void setInterval(() => begin({ mark, name: "beat" }), 5)),
   /** Everything of the context that crosses. */
   context: run((_input, { signal, emit, ...rest }) => {
     const { executionId, workflowId, stepId, attempt, toolId, taskKind, idempotencyKey } = rest;
