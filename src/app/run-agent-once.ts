@@ -45,13 +45,18 @@ export type AgentRunOutcome =
       readonly events: readonly EventEnvelope[];
     };
 
+const OPTIONS = ["agent", "provider", "registerEffects", "input", "loop", "principal", "config"];
+
 /**
  * Runs an agent once and keeps nothing of it. In production an agent is a loop in a registered flow, over a log that lasts.
  *
- * @throws CONFIG_INVALID where the model's effect is given twice, by `provider` and by `registerEffects`; what `agentLoop$` throws, as it
- *   throws it
+ * @throws CONFIG_INVALID for an option there is none of, and where the model's effect is given twice, by `provider` and by
+ *   `registerEffects`; what `agentLoop$` throws, as it throws it
  */
 export async function runAgentOnce(options: RunAgentOnceOptions): Promise<AgentRunOutcome> {
+  const stranger = Object.keys(options).find((option) => !OPTIONS.includes(option));
+  if (stranger !== undefined)
+    throw invalidOption(`runAgentOnce: ${stranger}`, `is no option here: ${OPTIONS.join(", ")}`);
   const { agent, input = {}, loop = {}, principal, config = {} } = options;
   // Loaded now: nobody who runs no agents this way pays for what agents need.
   const [{ agentLoop$, createAgentModelEffect }, { z }] = await Promise.all([

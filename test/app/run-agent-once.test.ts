@@ -51,6 +51,14 @@ describe("runAgentOnce", () => {
     expect(output?.content).toBe("because");
   });
 
+  it.each([
+    ["runAgentOnce: effects", { effects: registerEffects }],
+    ["provider", { provider: { id: "mine" } }],
+  ])("refuses what is no option, and what is no provider: %s", async (option, wrong) => {
+    const run = runAgentOnce({ agent, provider: model(), input: "?", ...(wrong as object) });
+    await expect(run).rejects.toMatchObject({ code: "CONFIG_INVALID", details: { option } });
+  });
+
   it("refuses a model that is given twice", async () => {
     const twice = runAgentOnce({
       agent,
