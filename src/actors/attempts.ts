@@ -154,7 +154,7 @@ export class Attempts {
   stopped(stepId: string, now: number): boolean {
     const step = this.#owner.steps?.open(stepId);
     if (!step || step.inDoubt || this.#underWay.get(stepId)?.isDispatched) return false;
-    const failure = stopError(step);
+    const failure = stopError(step, false);
     this.callOff(step, failure, now);
     return this.#owner.deliver(failed(stepId, this.#owner.secrecy.failure(failure)), now);
   }

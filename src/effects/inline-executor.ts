@@ -73,7 +73,7 @@ export class InlineExecutor implements EffectExecutor {
 
   dispatch(invocation: Invocation, settle: (outcome: Outcome) => void): void {
     const { timeoutMs, signal: stop } = invocation.task;
-    if (stop?.aborted) return settle(this.#stopped(invocation)); // X7
+    if (stop?.aborted) return settle(this.#stopped(invocation, false)); // X7
     const ending = new Ending(
       invocation,
       stop ? (outcome) => settle(this.#told(invocation, outcome)) : settle,
@@ -108,7 +108,7 @@ export class InlineExecutor implements EffectExecutor {
       ending.limit = this.#limitOf(invocation, timeoutMs, controller, ending);
     if (stop)
       ending.stop = new StepStop(stop, this.#clock, controller, () =>
-        ending.settle(this.#overdue(invocation, stopError(invocation), false)),
+        ending.settle(this.#overdue(invocation, stopError(invocation, true), false)),
       );
     // An attempt that was called off needs neither, and a timer must not keep a closed host alive.
     invocation.signal.addEventListener("abort", () => ending.unwatch(), { once: true });
@@ -260,15 +260,15 @@ export class InlineExecutor implements EffectExecutor {
     return this.mayRepeat(task) || isHeld ? { kind: "failed", error, retryable } : { kind: "inDoubt", error };
   }
 
-  #stopped(invocation: Invocation): Outcome {
-    const error = secrecyOf(this.#vault, invocation.executionId).failure(stopError(invocation));
+  #stopped(invocation: Invocation, isUnderWay: boolean): Outcome {
+    const error = secrecyOf(this.#vault, invocation.executionId).failure(stopError(invocation, isUnderWay));
     return { kind: "failed", error, retryable: false };
   }
 
   /** It ended as its signal told it to. If that was its task's, the execution goes on, and has to hear of it. (X7) */
   #told(invocation: Invocation, outcome: Outcome): Outcome {
     const isStopped = outcome.kind === "aborted" && !invocation.isAborted;
-    return isStopped ? this.#stopped(invocation) : outcome;
+    return isStopped ? this.#stopped(invocation, true) : outcome;
   }
 
   /** A failure on a declared channel with a valid payload is recorded as such; any other degrades to a plain one. */

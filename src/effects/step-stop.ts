@@ -36,16 +36,20 @@ export class StepStop {
   }
 }
 
-/** What a step fails with that its task's signal has stopped. */
-export function stopError({
-  stepId,
-  attempt,
-  task,
-}: Pick<OpenStep, "stepId" | "attempt" | "task">): HeddleError {
+/**
+ * What a step fails with that its task's signal has stopped.
+ *
+ * @param isUnderWay whether the attempt has begun. The details say it of the step, for those who have to know whether anything was done
+ */
+export function stopError(
+  { stepId, attempt, task }: Pick<OpenStep, "stepId" | "attempt" | "task">,
+  isUnderWay: boolean,
+): HeddleError {
   const reason: unknown = task.signal?.reason;
+  const hasBegun = isUnderWay || attempt > 1;
   return new HeddleError(
     "STEP_STOPPED",
     `Step ${stepId} was stopped by the signal of its task (attempt ${attempt}).`,
-    { details: { stepId, attempt }, ...(reason !== undefined && { cause: reason }) },
+    { details: { stepId, attempt, hasBegun }, ...(reason !== undefined && { cause: reason }) },
   );
 }

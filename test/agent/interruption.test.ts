@@ -218,6 +218,22 @@ describe("C-AGT-02: an agent that is stopped", () => {
     });
   });
 
+  test.each([false, true])(
+    "a call whose tool had not begun was not run, parallelTools: %s",
+    async (parallelTools) => {
+      const controller = new AbortController();
+      const model = new ScriptedModel(() => {
+        controller.abort();
+        return calls(call("c0", "look"), call("c1", "look"));
+      });
+      const config = { signal: controller.signal, parallelTools };
+      const stage = new AgentStage(World.memory(), { model, tools: { look: () => 1 }, config });
+      const notRun = { ran: false, error: { code: "notRun" } };
+      expect((await stage.run()).error).toMatchObject({ payload: { toolCallLog: [notRun, notRun] } });
+      expect(stage.world.runs.size).toBe(0);
+    },
+  );
+
   test("an agent that was stopped before it began asks no model", async () => {
     const scene = new Scene(undefined, () => {});
     scene.controller.abort();

@@ -1,7 +1,8 @@
 // Calls of tools that are not what the model was told of. Whether one is made is asked when its step is dispatched: what that came to
 // is the outcome of the step, and a replay asks nobody.
 
-import { HeddleError } from "../../kernel/index.js";
+import { HeddleError, hasCode } from "../../kernel/index.js";
+import type { ToolErrorCode } from "../result.js";
 import type { ToolChange } from "./tool-menu.js";
 
 /**
@@ -16,9 +17,13 @@ export function ifAdmitted<T>(
 ): (input: T) => T {
   return (input) => {
     const { toolId } = change;
-    if (!change.now) throw refused(`There is no tool ${toolId} any more.`, toolId);
+    if (!change.now) throw changed(`There is no tool ${toolId} any more.`, toolId, "unknownTool");
     if (refuse && isRefused(change, refuse))
-      throw refused(`Tool ${toolId} is not what you were told it is, and may not be called.`, toolId);
+      throw changed(
+        `Tool ${toolId} is not what you were told it is, and may not be called.`,
+        toolId,
+        "refused",
+      );
     return input;
   };
 }
@@ -31,6 +36,13 @@ function isRefused(change: ToolChange, refuse: (change: ToolChange) => boolean):
   }
 }
 
-function refused(message: string, toolId: string): HeddleError {
-  return new HeddleError("AGENT_TOOL_CHANGED", message, { details: { toolId } });
+function changed(message: string, toolId: string, answer: ToolErrorCode): HeddleError {
+  return new HeddleError("AGENT_TOOL_CHANGED", message, { details: { toolId, answer } });
+}
+
+/** What a call is answered with that was not admitted; undefined for every other failure. A replay has it from the log. */
+export function refusalOf(error: unknown): ToolErrorCode | undefined {
+  if (!hasCode(error, "AGENT_TOOL_CHANGED")) return undefined;
+  const { details } = error as { readonly details?: { readonly answer?: ToolErrorCode } };
+  return details?.answer;
 }

@@ -3,6 +3,7 @@
 
 import type { LlmToolCall } from "../../llm/index.js";
 import { correctionLimit } from "../errors.js";
+import type { ToolErrorCode } from "../result.js";
 import type { Turn } from "../turn/ask-model.js";
 import type { AgentRun } from "../turn/run.js";
 import { callsToApprove, collectApprovals } from "./approvals.js";
@@ -34,6 +35,9 @@ export function asMade({ response, message }: Turn): readonly LlmToolCall[] {
     return { id: call.id, name: call.name, input, ...(typeof malformed === "string" && { malformed }) };
   });
 }
+
+/** What calls are answered with that the agent's signal has stopped. */
+const STOPPED: ReadonlySet<ToolErrorCode> = new Set<ToolErrorCode>(["interrupted", "notRun"]);
 
 class Batch {
   readonly #run: AgentRun;
@@ -101,7 +105,7 @@ class Batch {
     try {
       const answer = await runCall(this.#run, call);
       this.#answers[index] = answer;
-      if (answer.kind === "error" && answer.error.code === "interrupted") this.isStopped = true;
+      if (answer.kind === "error" && STOPPED.has(answer.error.code)) this.isStopped = true;
     } catch (error) {
       this.#answers[index] = failed(call, describeFailure(error), true);
       throw error;

@@ -33,6 +33,12 @@ export function isFinal(error: unknown): boolean {
   return FINAL.has((error as { readonly code?: HeddleErrorCode } | undefined)?.code as HeddleErrorCode);
 }
 
+/** Of a call that was stopped: whether it had begun to do anything. */
+export function hasBegun(error: unknown): boolean {
+  const { details } = (error ?? {}) as { readonly details?: { readonly hasBegun?: unknown } };
+  return !hasCode(error, "STEP_STOPPED") || details?.hasBegun !== false;
+}
+
 export function describeFailure(error: unknown): ToolCallError {
   return { code: codeOf(error), message: error instanceof Error ? error.message : String(error) };
 }

@@ -10,15 +10,15 @@ import {
 } from "../../kernel/index.js";
 import type { LlmText } from "../../llm/index.js";
 import { conversationOf } from "../conversation-of.js";
-import { ifAdmitted } from "../menu/changed-tools.js";
+import { ifAdmitted, refusalOf } from "../menu/changed-tools.js";
 import { inheritedChoice } from "../routing/model-choice.js";
 import { isStop, saidBefore } from "../turn/ask-model.js";
 import type { AgentRun } from "../turn/run.js";
 import { type AgentTool, isAgentTool } from "./agent-tool.js";
 import type { RunnableCall } from "./call.js";
-import { describeFailure, detailsOf, isFinal } from "./failures.js";
+import { describeFailure, detailsOf, hasBegun, isFinal } from "./failures.js";
 import { askHuman } from "./human.js";
-import { failed, resulted, type ToolAnswer } from "./tool-answer.js";
+import { failed, notRun, resulted, type ToolAnswer } from "./tool-answer.js";
 
 /** @throws what no model is told of, and with `toolErrors: "fail"` every failure of the tool */
 export async function runCall(run: AgentRun, call: RunnableCall): Promise<ToolAnswer> {
@@ -30,8 +30,10 @@ export async function runCall(run: AgentRun, call: RunnableCall): Promise<ToolAn
     const result = await run.ctx.execute(taskOf(run, call), call.input);
     return { kind: "outcome", result };
   } catch (error) {
-    if (isStop(error)) return interrupted(call, saidBefore(error));
+    if (isStop(error)) return hasBegun(error) ? interrupted(call, saidBefore(error)) : notRun(call);
     if (isGone(tool, error)) return failed(call, { code: "unknownTool", message: GONE }, false);
+    const refusal = refusalOf(error);
+    if (refusal) return failed(call, { ...describeFailure(error), code: refusal }, false);
     if (toolErrors === "fail" || isFinal(error)) throw error;
     return failed(call, describeFailure(error), true, detailsOf(error));
   }
