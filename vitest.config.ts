@@ -7,6 +7,8 @@ export default defineConfig({
     globalSetup: ["test/build-once.ts"],
     // Forks, not threads: tests open LMDB and native locks, which belong to a process.
     pool: "forks",
+    // Much of the suite waits for children, disks and timers: on two cores two workers take two thirds of the time of one.
+    maxWorkers: 2,
     testTimeout: 30_000,
     hookTimeout: 30_000,
     coverage: {

@@ -366,7 +366,7 @@ describe("bad input", () => {
     const schemas = { inputSchema: any, outputSchema: any };
     const makers = [
       () => step$({ id: "s", ...schemas, deadlineMs }),
-      () => tool$({ id: "s", name: "s", description: "", ...schemas, deadlineMs }),
+      () => tool$({ id: "s", name: "s", description: "As its name says", ...schemas, deadlineMs }),
       () => flow$({ id: "f", version: "1", ...schemas, deadlineMs }),
     ];
     for (const make of makers)

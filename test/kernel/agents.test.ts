@@ -56,7 +56,7 @@ describe("tool$", () => {
 
   test.each([
     ["name", { name: " " }],
-    ["description", { description: "" }],
+    ["description", { description: "As its name says" }],
     ["kind", { kind: "robot" as never }],
     ["mode", { mode: "Ambient" as never }],
     ["tags", { tags: "db" as never }],
@@ -80,7 +80,7 @@ describe("skill$", () => {
   });
 
   test.each([
-    ["description", { description: "" }],
+    ["description", { description: "As its name says" }],
     ["tags", { tags: {} as never }],
     ["tools[0]", { tools: [{ id: "look" } as never] }],
     ["instructions", { instructions: "" }],

@@ -23,7 +23,13 @@ const stream = Readable.from([Buffer.from(filler), Buffer.from(PIN)]);
 /** Runs one effect behind a claim check, with a marked input. */
 async function outcomeOf(result: (pin: string) => unknown, outputSchema: z.ZodType) {
   const Pin = z.object({ pin: sensitive(z.string()) });
-  const tool = tool$({ id: "tool", name: "tool", description: "", inputSchema: Pin, outputSchema });
+  const tool = tool$({
+    id: "tool",
+    name: "tool",
+    description: "As its name says",
+    inputSchema: Pin,
+    outputSchema,
+  });
   const flow = defineFlow(
     flow$({ id: "f", version: "1", inputSchema: Pin, outputSchema: z.unknown() }),
     async (ctx, input) => {

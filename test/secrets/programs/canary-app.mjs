@@ -77,7 +77,13 @@ export const registerEffects = (runtime) => {
 };
 
 const retry = { maxAttempts: 3, baseDelayMs: 1 };
-const pay = tool$({ id: "pay", description: "", inputSchema: Payment, outputSchema: Receipt, retry });
+const pay = tool$({
+  id: "pay",
+  description: "As its name says",
+  inputSchema: Payment,
+  outputSchema: Receipt,
+  retry,
+});
 const Pin = z.object({ pin: secret(z.string()) });
 const any = z.unknown();
 const large = step$({ id: "large", inputSchema: any, outputSchema: secret(z.unknown()) });
