@@ -1,7 +1,7 @@
 // Transcript: the conversation of one agent, and where the log holds each of its messages.
 //
 // Owns       the messages, frozen; what of them the last turn's form covers, and where the others stand.
-// Leaves     what is said to the loop, when to compact to compaction, reading back to read-turn-request.ts.
+// Leaves     what is said to the loop, when to compact to compaction, reading back to turn-reader.ts.
 //
 // M1  A turn costs what is new in it. Only the list of messages is copied, once, when the effect is given its request.
 // M2  Nothing here outlives the process: a replay makes the same transcript, and so the same forms.
