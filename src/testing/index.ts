@@ -9,6 +9,17 @@ export { captureGolden, driveToSuspend, type Resumable, resumeWith } from "./app
 export { type ExecutionUnderTest, type HeddleMatchers, heddleMatchers } from "./app/matchers.js";
 export { getSurfaceState, type WaitOptions, waitFor, waitForPhase } from "./app/waiting.js";
 export { type ContentStoreSuiteOptions, type ContentUnderTest, contentStoreSuite } from "./content-suite.js";
+export type { FaultName } from "./sim/faults.js";
+export type { SimulatedEffect, SimulatedEffects } from "./simulate/effect-witness.js";
+export {
+  assertDeterministic,
+  type FailureKind,
+  type ScheduleFailure,
+  type SimulateOptions,
+  type SimulationReport,
+  simulate,
+} from "./simulate/simulate.js";
+export { witness } from "./simulate/witness.js";
 export type { Capabilities, StoreUnderTest, SuiteRunner } from "./store-cases/bench.js";
 export { type SnapshotStoreSuiteOptions, snapshotStoreSuite } from "./store-cases/snapshots.js";
 export { type EventStoreSuiteOptions, eventStoreSuite } from "./store-suite.js";

@@ -48,6 +48,7 @@ export type Observation =
   /** A loss of power took everything from this position on. */
   | { readonly kind: "lost"; readonly executionId: string; readonly length: number }
   | { readonly kind: "fault"; readonly what: string }
+  | { readonly kind: "clockSet"; readonly byMs: number }
   | { readonly kind: "asked"; readonly process: string; readonly request: Request }
   | { readonly kind: "acknowledged"; readonly process: string; readonly request: Request }
   | { readonly kind: "refused"; readonly process: string; readonly request: Request; readonly code: string }

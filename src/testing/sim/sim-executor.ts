@@ -10,6 +10,7 @@ import type { Faults } from "./faults.js";
 import type { AttemptId, Observer } from "./observation.js";
 import type { SimRandom } from "./random.js";
 import type { Lane, Scheduler } from "./scheduler.js";
+import { withTask } from "./with-task.js";
 
 export interface SimExecutorOptions {
   readonly inner: EffectExecutor;
@@ -57,7 +58,9 @@ export class SimExecutor implements EffectExecutor {
       if (invocation.isAborted) return tell({ kind: "aborted" });
       if (lost === "before") return tell(lostWorker(invocation, mayRepeat)); // S2
       observer.see({ kind: "begun", ...about() });
-      inner.dispatch(this.#options.shown(invocation), (outcome) =>
+      const shown = this.#options.shown(invocation);
+      const run = random.chance(faults().duplicateResult) ? calledBackTwice(shown) : shown;
+      inner.dispatch(run, (outcome) =>
         tell(lost && outcome.kind !== "aborted" ? lostWorker(invocation, mayRepeat) : outcome),
       );
     });
@@ -66,6 +69,27 @@ export class SimExecutor implements EffectExecutor {
 
 function attemptIdOf({ executionId, stepId, idempotencyKey, attempt }: Invocation): AttemptId {
   return { executionId, stepId, key: idempotencyKey, attempt };
+}
+
+type Callback = (value: unknown) => unknown;
+
+/** As a promise of somebody else's making may do. */
+function calledBackTwice(invocation: Invocation): Invocation {
+  const { task } = invocation;
+  const { handler } = task;
+  if (!handler) return invocation;
+  return withTask(invocation, {
+    ...task,
+    handler: (input, ctx) => {
+      const result = Promise.resolve(handler(input, ctx));
+      const twice = (call: Callback) => (value: unknown) => {
+        call(value);
+        call(value);
+      };
+      // oxlint-disable-next-line unicorn/no-thenable -- a promise of somebody else's making is what this plays
+      return { then: (kept: Callback, broken: Callback) => result.then(twice(kept), twice(broken)) };
+    },
+  });
 }
 
 function lostWorker({ stepId }: Invocation, mayRepeat: boolean): Outcome {

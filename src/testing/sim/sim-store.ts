@@ -21,6 +21,7 @@ import { PartitionReads } from "../../kernel/store/partition-reads.js";
 import type { PartitionRows } from "../../kernel/store/rows.js";
 import type { SimDisk, Writer } from "./disk.js";
 import type { Faults } from "./faults.js";
+import type { Observer } from "./observation.js";
 import type { SimRandom } from "./random.js";
 import type { Lane, Scheduler } from "./scheduler.js";
 
@@ -35,6 +36,7 @@ export interface SimStoreOptions {
   readonly machine: Lane;
   /** As they are just now. */
   readonly faults: () => Faults;
+  readonly observer: Observer;
   readonly tamper?: Tamper | undefined;
 }
 
@@ -173,11 +175,14 @@ class SimPartitionLog extends PartitionReads implements PartitionLog {
 
   /** Returns its place among all batches of the partition, counted from 1. */
   #write(batch: CommitBatch): number {
-    const { random, faults, disk } = this.#options;
+    const { random, faults, disk, observer } = this.#options;
     try {
       if (this.#failure !== undefined) throw refusedAfter(this.#failure, `Partition ${this.partition}`);
-      if (random.chance(faults().failedCommit))
+      const isFull = random.chance(faults().failedCommit);
+      if (isFull) {
+        observer.see({ kind: "fault", what: `a write of ${this.#writer.process} fails` });
         throw new HeddleError("STORAGE_FAILED", "The simulated disk is full.");
+      }
       return disk.write(this.#writer, batch);
     } catch (error) {
       this.#failure = error;

@@ -40,8 +40,8 @@ export interface SimulationOptions {
   readonly observer?: Observer | undefined;
   /** Breaks a rule on purpose. */
   readonly tamper?: Tamper | undefined;
-  /** Lets go on what runs in real time, when nothing else is left to do. Gives whether something did. */
-  readonly settleOutside?: (() => Promise<boolean>) | undefined;
+  /** Awaited after each tick: lets come to its end what effects do in real time, before time moves. */
+  readonly settleOutside?: (() => Promise<void>) | undefined;
 }
 
 export interface SimulationResult {
@@ -122,6 +122,7 @@ export class Simulation {
       else if (ticks === faultTicks) this.#heal();
       const hasRun = this.scheduler.tick();
       await nextTurn();
+      if (this.#options.settleOutside) await this.#options.settleOutside();
       this.#clients.look();
       this.#note(() => this.#checkClients());
       if (hasRun || (await this.#goesOn())) continue;
@@ -142,7 +143,7 @@ export class Simulation {
       this.#clients.look();
       if (this.scheduler.hasTasks) return true;
     }
-    return (await this.#options.settleOutside?.()) ?? false;
+    return false;
   }
 
   // ── What goes wrong ───────────────────────────────────────────────────────────────────────────────────────────
@@ -196,7 +197,7 @@ export class Simulation {
 
   #stepClock(): void {
     const byMs = this.#random.pick([-3_600_000, -900, -1, 1, 900, 3_600_000]);
-    this.#fault(`the clock is set by ${byMs} ms`);
+    this.#see({ kind: "clockSet", byMs });
     this.scheduler.stepClock(byMs);
   }
 

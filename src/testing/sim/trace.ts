@@ -53,6 +53,8 @@ function describe(seen: Observation): string {
       return `disk  lost ${seen.executionId} from #${seen.length} on`;
     case "fault":
       return `FAULT ${seen.what}`;
+    case "clockSet":
+      return `FAULT the clock is set by ${seen.byMs} ms`;
     case "asked":
     case "acknowledged":
       return `${seen.process}  ${seen.kind} ${requestLine(seen.request)}`;

@@ -2,7 +2,8 @@
 //
 // E1  Nothing is dispatched whose request is not durable. (ARCHITECTURE.md, The pass)
 // E2  Nothing begins whose outcome is in the log, unless its process does not know yet that it lost the log.
-// E3  What may not be repeated runs again only when it is known to have failed, or somebody said so.
+// E3  What may not be repeated runs again only when it is known to have failed, or somebody said so. Where the clock was set back,
+//     a retry that was dispatched looks like one that is not due yet, and this holds for first attempts alone (ARCHITECTURE.md, Faults).
 // E4  A recorded output is one that an attempt of that very request gave, or that came with a verdict.
 
 import { type ExecutionEvent, sameWire, type Wire } from "../../../kernel/index.js";
@@ -18,12 +19,17 @@ export class EffectChecks implements Observer {
   /** Steps that were given an output by a verdict. */
   readonly #decided = new Set<string>();
 
+  #wasSetBack = false;
+
   constructor(logs: Logs) {
     this.#logs = logs;
   }
 
   see(observation: Observation): void {
     switch (observation.kind) {
+      case "clockSet":
+        this.#wasSetBack ||= observation.byMs < 0;
+        return;
       case "dispatched":
         return this.#dispatched(observation.attempt);
       case "begun":
@@ -67,7 +73,8 @@ export class EffectChecks implements Observer {
     if (mayRepeat) return;
     const runs = (this.#unaccounted.get(key) ?? 0) + 1;
     this.#unaccounted.set(key, runs);
-    if (runs > 1) throw new Violation("E3", `${executionId}/${stepId} may not be repeated, and ran again.`);
+    if (runs > 1 && !(this.#wasSetBack && attempt > 1))
+      throw new Violation("E3", `${executionId}/${stepId} may not be repeated, and ran again.`);
   }
 
   #written(executionId: string, event: ExecutionEvent): void {
