@@ -29,6 +29,7 @@ const LOG = [
   "STEP_STARTED",
   "STEP_COMPLETED",
   "DECISION_RECORDED",
+  "DECISION_RECORDED",
   "EXECUTION_SUSPENDED",
   "AgentToolApproval",
   "EXECUTION_RESUMED",
@@ -39,6 +40,7 @@ const LOG = [
   // The second: one is refused, one runs.
   "STEP_STARTED",
   "STEP_COMPLETED",
+  "DECISION_RECORDED",
   "DECISION_RECORDED",
   "EXECUTION_SUSPENDED",
   "AgentToolApproval",
@@ -78,6 +80,7 @@ const ANY = [
   "EXECUTION_STARTED",
   "STEP_STARTED",
   "STEP_COMPLETED",
+  "DECISION_RECORDED",
   "DECISION_RECORDED",
   "EXECUTION_SUSPENDED",
   "GATE_EVENT",

@@ -56,7 +56,7 @@ describe("tool$", () => {
 
   test.each([
     ["name", { name: " " }],
-    ["description", { description: "As its name says" }],
+    ["description", { description: "" }],
     ["kind", { kind: "robot" as never }],
     ["mode", { mode: "Ambient" as never }],
     ["tags", { tags: "db" as never }],
@@ -80,7 +80,7 @@ describe("skill$", () => {
   });
 
   test.each([
-    ["description", { description: "As its name says" }],
+    ["description", { description: "" }],
     ["tags", { tags: {} as never }],
     ["tools[0]", { tools: [{ id: "look" } as never] }],
     ["instructions", { instructions: "" }],

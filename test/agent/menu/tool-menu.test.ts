@@ -99,7 +99,7 @@ describe("A menu", () => {
       anyTool(id),
     );
     const { menu } = menuOf(tools);
-    const before = [{ name: "search_tools", description: "As its name says", inputSchema: {} }];
+    const before = [{ name: "search_tools", description: "", inputSchema: {} }];
     menu.add(menu.offer(tools, { before }), "begin");
     const names = menu.specs.map(({ name }) => name);
     expect(names.slice(0, 3)).toEqual(["mcp_ops_run_sql", "mcp_ops_run_sql_2", "search_tools_2"]);
