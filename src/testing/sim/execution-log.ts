@@ -23,6 +23,8 @@ export interface Issue {
   /** Where each attempt was requested, the first one at index 0. */
   readonly requestedAt: number[];
   doubtAt: number | undefined;
+  /** Where the doubt before was decided. */
+  decidedAt: number | undefined;
   closedAt: number | undefined;
 }
 
@@ -125,12 +127,12 @@ export class ExecutionLog {
             `attempt ${event.attempt} of ${event.stepId} follows attempt ${requestedAt.length}, at ${at}`,
           );
         requestedAt[event.attempt - 1] = at;
-        issue.doubtAt = undefined;
+        decide(issue, at);
         return;
       }
       case "STEP_COMPLETED":
       case "STEP_FAILED":
-        Object.assign(this.#open(event.stepId, type, at), { closedAt: at, doubtAt: undefined });
+        close(this.#open(event.stepId, type, at), at);
         return;
       case "EFFECT_INDOUBT":
         this.#open(event.stepId, type, at).doubtAt = at;
@@ -164,7 +166,7 @@ export class ExecutionLog {
       case "CANCEL_REQUESTED":
         if (this.cancelledAt !== undefined) throw this.#broken("L2", `a second ${type}, at ${at}`);
         this.cancelledAt = at;
-        for (const { issue } of this.#latest.values()) if (!issue.isShielded) issue.closedAt ??= at;
+        for (const { issue } of this.#latest.values()) if (!issue.isShielded) close(issue, at);
         for (const gate of this.gates.values()) if (!gate.isShielded) gate.closedAt ??= at;
         return;
       case "OUTCOME_LATE": {
@@ -190,6 +192,7 @@ export class ExecutionLog {
       isShielded,
       requestedAt: [at],
       doubtAt: undefined,
+      decidedAt: undefined,
       closedAt: undefined,
     };
     this.#latest.set(stepId, { issue, count });
@@ -213,4 +216,14 @@ export class ExecutionLog {
   #broken(rule: string, message: string): Violation {
     return new Violation(rule, `${this.executionId}: ${message}.`);
   }
+}
+
+function decide(issue: Issue, at: number): void {
+  if (issue.doubtAt !== undefined) issue.decidedAt = at;
+  issue.doubtAt = undefined;
+}
+
+function close(issue: Issue, at: number): void {
+  issue.closedAt ??= at;
+  decide(issue, at);
 }

@@ -55,10 +55,8 @@ export class ClientChecks implements Observer {
         }
         case "cancel":
           return log.isDurable(log.cancelledAt ?? log.endedAt);
-        case "verdict": {
-          const issue = log.latest(request.stepId);
-          return issue?.doubtAt === undefined && log.isDurable(issue?.closedAt ?? issue?.requestedAt.at(-1));
-        }
+        case "verdict":
+          return log.isDurable(log.latest(request.stepId)?.decidedAt);
       }
     };
     if (!isThere())
