@@ -1,7 +1,7 @@
 // The envelope: what executions of an app may use, and how much of it they have.
 
 import { type Budget, type BudgetLedger, Ledger, readBudgets } from "../effects/index.js";
-import { invalidOption } from "../kernel/index.js";
+import { checkOptionGroup, invalidOption } from "../kernel/index.js";
 
 /** How far executions may go in starting others. Nothing here starts any yet: it is passed on as it is. */
 export interface SpawnLimits {
@@ -28,11 +28,11 @@ const LIMITS = ["maxDepth", "maxChildren"];
 /** @throws CONFIG_INVALID, naming the option */
 export function readEnvelope(envelope: EnvelopeConfig | undefined): void {
   if (envelope === undefined) return;
-  checkFields("execution.envelope", envelope, OPTIONS);
+  checkOptionGroup("execution.envelope", envelope, OPTIONS);
   const { budgets, spawn } = envelope;
   if (budgets !== undefined) readBudgets("execution.envelope.budgets", budgets);
   if (spawn === undefined) return;
-  checkFields("execution.envelope.spawn", spawn, LIMITS);
+  checkOptionGroup("execution.envelope.spawn", spawn, LIMITS);
   for (const [limit, value] of Object.entries(spawn)) {
     if (value === undefined || (Number.isInteger(value) && value >= 0)) continue;
     throw invalidOption(`execution.envelope.spawn.${limit}`, "must be a whole number of at least 0");
@@ -47,12 +47,4 @@ export function openEnvelope(
   if (envelope === undefined) return undefined;
   const budgets = readBudgets("execution.envelope.budgets", envelope.budgets ?? []);
   return { spawn: { ...envelope.spawn }, ledger: new Ledger(budgets, now) };
-}
-
-function checkFields(option: string, value: unknown, known: readonly string[]): void {
-  if (typeof value !== "object" || value === null || Array.isArray(value))
-    throw invalidOption(option, `must be an object: { ${known.join(", ")} }`);
-  const unknown = Object.keys(value).find((field) => !known.includes(field));
-  if (unknown !== undefined)
-    throw invalidOption(`${option}.${unknown}`, `is no option here: ${known.join(", ")}`);
 }

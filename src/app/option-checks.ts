@@ -2,7 +2,7 @@
 
 import { type HeddleError, invalidOption } from "../kernel/index.js";
 
-export function isRecord(value: unknown): boolean {
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null;
 }
 

@@ -6,7 +6,7 @@ import type { ReasoningStore } from "../agent/evidence/sealed-text.js";
 import { reasoningWarning, withReasoningDefaults } from "../agent/model/model-effect.js";
 import { requireReasoningContinuation } from "../agent/routing/continuation-rule.js";
 import { type Effect, EffectRuntime, type RingLayer } from "../effects/index.js";
-import { type ContentStore, invalidOption } from "../kernel/index.js";
+import { type ContentStore, invalidOption, refuseStrangers } from "../kernel/index.js";
 import { checkFlag, isRecord } from "./option-checks.js";
 
 /** False: nothing of it is kept, and nobody is warned. */
@@ -27,10 +27,8 @@ export function checkReasoning(config: unknown): void {
   if (config === undefined || config === false) return;
   const option = "observability.reasoning";
   if (!isRecord(config)) throw invalidOption(option, "must be false, or an object as { store }");
-  const { store, live, requireContinuation, ...rest } = config as Record<string, unknown>;
-  const [stranger] = Object.keys(rest);
-  if (stranger !== undefined)
-    throw invalidOption(`${option}.${stranger}`, `is no option; there are ${OPTIONS.join(", ")}`);
+  refuseStrangers(`${option}.`, config, OPTIONS);
+  const { store, live, requireContinuation } = config;
   const { put, get } = (store ?? {}) as Partial<ReasoningStore>;
   if (store !== undefined && store !== "log" && (typeof put !== "function" || typeof get !== "function"))
     throw invalidOption(`${option}.store`, 'must be a content store, or "log" for the one beside the log');

@@ -10,6 +10,7 @@ import {
   type ExecutionContext,
   flow$,
   invalidOption,
+  refuseStrangers,
 } from "../kernel/index.js";
 import type { LlmProvider } from "../llm/index.js";
 import type { LoomConfig } from "./config.js";
@@ -54,9 +55,7 @@ const OPTIONS = ["agent", "provider", "registerEffects", "input", "loop", "princ
  *   `registerEffects`; what `agentLoop$` throws, as it throws it
  */
 export async function runAgentOnce(options: RunAgentOnceOptions): Promise<AgentRunOutcome> {
-  const stranger = Object.keys(options).find((option) => !OPTIONS.includes(option));
-  if (stranger !== undefined)
-    throw invalidOption(`runAgentOnce: ${stranger}`, `is no option here: ${OPTIONS.join(", ")}`);
+  refuseStrangers("runAgentOnce: ", options, OPTIONS);
   const { agent, input = {}, loop = {}, principal, config = {} } = options;
   // Loaded now: nobody who runs no agents this way pays for what agents need.
   const [{ agentLoop$, createAgentModelEffect }, { z }] = await Promise.all([

@@ -6,6 +6,7 @@ import {
   invalidOption,
   KEY_BYTES,
   ONLY_KEY,
+  refuseStrangers,
   type SealingKeyRing,
   Vault,
 } from "../kernel/index.js";
@@ -23,8 +24,7 @@ export function checkSecrets(secrets: unknown): void {
   if (secrets === undefined) return;
   if (typeof secrets !== "object" || secrets === null)
     throw invalid("secrets", "must be an object: { resolver }");
-  const unknown = Object.keys(secrets).find((option) => option !== "resolver");
-  if (unknown !== undefined) throw invalid(`secrets.${unknown}`, "is no option. There is: resolver");
+  refuseStrangers("security.secrets.", secrets, ["resolver"]);
   if (typeof (secrets as Partial<SecretsConfig>).resolver !== "function")
     throw invalid("secrets.resolver", "must be a function: (name, ctx) => secret");
 }

@@ -1,6 +1,6 @@
 // `execution.claimCheck`: the middleware for the tools that are listed, with a store that is there, and content that stays.
 
-import { invalidOption } from "../../kernel/index.js";
+import { checkOptionGroup, invalidOption } from "../../kernel/index.js";
 import type { EffectMiddleware } from "../effect.js";
 import { type ClaimCheckStore, claimCheckMiddleware, type OffloadEvent } from "./claim-check.js";
 import { type Digest, isPreviewLength, previewDigest } from "./digest.js";
@@ -27,13 +27,10 @@ const PREVIEW_CHARS = 256;
 /** @throws CONFIG_INVALID, naming the option behind `where` */
 export function checkClaimCheckConfig(where: string, config: unknown): asserts config is ClaimCheckConfig {
   const refuse = (option: string, complaint: string): never => {
-    throw invalidOption(option === "" ? where : `${where}.${option}`, complaint);
+    throw invalidOption(`${where}.${option}`, complaint);
   };
-  if (typeof config !== "object" || config === null)
-    refuse("", "is a group of options, so it must be an object");
+  checkOptionGroup(where, config, OPTIONS);
   const given = config as { readonly [option: string]: unknown };
-  for (const option of Object.keys(given))
-    if (!OPTIONS.includes(option)) refuse(option, `is no option here. There are: ${OPTIONS.join(", ")}`);
   const { store, toolIds, inlineCapBytes, digests, preview, onOffload, reclaimable } = given;
   if (!isListOfText(toolIds)) refuse("toolIds", "must be a list of tool ids; it may be empty");
   if (store !== undefined && !isStore(store))

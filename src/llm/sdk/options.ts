@@ -1,6 +1,6 @@
 // What all providers on a vendor's SDK are told.
 
-import { invalidOption } from "../../kernel/index.js";
+import { invalidOption, refuseStrangers } from "../../kernel/index.js";
 import { LlmError } from "../llm-error.js";
 import { checkHeaders } from "./headers.js";
 
@@ -40,10 +40,7 @@ export function checkOptions(
   { owner, reservedHeaders, own }: Rules,
 ): CheckedOptions {
   const { apiKey, model, baseUrl, headers, maxTokens, timeoutMs = TEN_MINUTES_MS } = options;
-  for (const option of Object.keys(options)) {
-    if (![...COMMON, ...own].includes(option))
-      throw invalidOption(`${owner}: ${option}`, `is no option; there are ${[...COMMON, ...own].join(", ")}`);
-  }
+  refuseStrangers(`${owner}: `, options, [...COMMON, ...own]);
   if (apiKey !== undefined && !isKey(apiKey))
     throw invalidOption(
       `${owner}: apiKey`,

@@ -1,7 +1,7 @@
 // Options of partition threads, checked where they enter: every complaint names the option as a user wrote it.
 
 import type { ResourceLimits } from "node:worker_threads";
-import { HeddleError, invalidOption } from "../../kernel/index.js";
+import { checkOptionGroup, HeddleError, invalidOption } from "../../kernel/index.js";
 import {
   checkNumber,
   checkResourceLimits,
@@ -47,10 +47,7 @@ const YOUNG_GENERATION_MB = 64;
 /** What `workers` says of partition threads; undefined when there are to be none. */
 export function readThreadOptions(workers: WorkersConfig | undefined): ThreadOptions | undefined {
   if (workers === undefined) return undefined;
-  if (typeof workers !== "object" || workers === null)
-    throw new HeddleError("CONFIG_INVALID", "workers is a group of options, so it must be an object.");
-  const unknown = Object.keys(workers).find((option) => !OPTIONS.includes(option));
-  if (unknown !== undefined) throw invalid(unknown, `is no option here. There are: ${OPTIONS.join(", ")}`);
+  checkOptionGroup("workers", workers, OPTIONS);
   const { actors = 0, app, entry, resourceLimits, loadTimeoutMs = LOAD_TIMEOUT_MS } = workers;
   checkNumber("workers.actors", actors, { least: 0, most: THREADS_MAX, isWhole: true });
   if (entry !== undefined && !(entry instanceof URL && /^(?:file|data):$/.test(entry.protocol)))

@@ -5,7 +5,8 @@ import { availableParallelism } from "node:os";
 import type { ResourceLimits } from "node:worker_threads";
 import type { Clock } from "../../kernel/clock.js";
 import { VALUE_LIMITS, type ValueLimits } from "../../kernel/codec/index.js";
-import { HeddleError, invalidOption } from "../../kernel/errors.js";
+import { type HeddleError, invalidOption } from "../../kernel/errors.js";
+import { checkOptionGroup } from "../../kernel/option-group.js";
 import {
   checkNumber as checkNumberOption,
   checkResourceLimits,
@@ -100,7 +101,7 @@ const TUNABLE = [
 const FIXED = ["module", "graceMs", "loadTimeoutMs", "resourceLimits", "entry", "limits", "clock"];
 
 export function readSettings(options: EffectPoolOptions): PoolSettings {
-  checkNames(options, [...TUNABLE, ...FIXED]);
+  checkOptionGroup(GROUP, options, [...TUNABLE, ...FIXED]);
   const { module, graceMs, loadTimeoutMs, resourceLimits, limits = VALUE_LIMITS } = options;
   checkNumber("graceMs", graceMs, 0, TIMER_MS_MAX);
   checkNumber("loadTimeoutMs", loadTimeoutMs, 1, TIMER_MS_MAX);
@@ -124,8 +125,7 @@ export function readLimits(options: TuneOptions, base: PoolLimits = DEFAULTS): P
   checkNumber("maxQueueBytes", options.maxQueueBytes, 1, Number.MAX_SAFE_INTEGER, true);
   checkNumber("idleTimeoutMs", options.idleTimeoutMs, 0, TIMER_MS_MAX);
   const { packet = {} } = options;
-  if (typeof packet !== "object" || packet === null) throw invalid("packet", "must be an object");
-  checkNames(packet, ["maxCalls", "maxDelayMs"], "packet.");
+  checkOptionGroup(`${GROUP}.packet`, packet, ["maxCalls", "maxDelayMs"]);
   checkNumber("packet.maxCalls", packet.maxCalls, 1, CALLS_MAX, true);
   checkNumber("packet.maxDelayMs", packet.maxDelayMs, 0, 1_000);
   const maxThreads = options.maxThreads ?? Math.max(base.maxThreads, options.minThreads ?? 0);
@@ -148,7 +148,7 @@ export function readLimits(options: TuneOptions, base: PoolLimits = DEFAULTS): P
 }
 
 export function checkTune(options: TuneOptions): void {
-  checkNames(options, TUNABLE);
+  checkOptionGroup(GROUP, options, TUNABLE);
 }
 
 export function invalid(option: string, complaint: string, cause?: unknown): HeddleError {
@@ -164,16 +164,6 @@ function readEntry(entry: unknown = new URL("../effects.worker.cjs", import.meta
     "entry",
     `${entry.href} is not there. When heddle is bundled, keep its effects.worker.cjs as a file, effects.worker.js beside it, and give its URL`,
   );
-}
-
-function checkNames(options: unknown, known: readonly string[], prefix = ""): void {
-  if (typeof options !== "object" || options === null) {
-    throw new HeddleError("CONFIG_INVALID", `${GROUP} is a group of options, so it must be an object.`);
-  }
-  const unknown = Object.keys(options).find((name) => !known.includes(name));
-  if (unknown !== undefined) {
-    throw invalid(`${prefix}${unknown}`, `is no option here. There are: ${known.join(", ")}`);
-  }
 }
 
 function checkNumber(option: string, value: unknown, least: number, most: number, isWhole = false): void {
