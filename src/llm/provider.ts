@@ -64,6 +64,14 @@ export interface LlmCapabilities {
   readonly reasoning?: boolean;
 }
 
+export const EVERYTHING: LlmCapabilities = Object.freeze({
+  streaming: true,
+  tools: true,
+  images: true,
+  files: true,
+  reasoning: true,
+});
+
 export interface LlmProvider {
   /** Names it in logs, errors and recorded reasoning, such as "anthropic". */
   readonly id: string;

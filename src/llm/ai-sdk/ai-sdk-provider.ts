@@ -1,9 +1,8 @@
 // aiSdkProvider: any language model of the AI SDK as a provider.
 
 import { invalidOption } from "../../kernel/index.js";
-import { guardRequest } from "../guard/guard-request.js";
 import type { GuardedRequest } from "../guard/guarded.js";
-import type { LlmProvider } from "../provider.js";
+import { EVERYTHING, type LlmProvider } from "../provider.js";
 import { completing, streaming } from "../sdk/call.js";
 import { aiSdkFailure } from "./failure.js";
 import type { AiSdkCall, AiSdkModel } from "./model.js";
@@ -32,16 +31,15 @@ export function aiSdkProvider(model: AiSdkModel): LlmProvider {
   };
   return {
     id,
-    capabilities: { streaming: true, tools: true, images: true, files: true, reasoning: true },
+    capabilities: EVERYTHING,
     async complete(request, { signal } = {}) {
-      const guarded = guardRequest(request);
-      return completing({ provider: id, signal, failureOf }, async (following) =>
+      return completing({ provider: id, signal, failureOf }, request, async (guarded, following) =>
         aiSdkResponse(await model.doGenerate(callOf(guarded, following)), id, model.modelId),
       );
     },
     stream(request, { signal } = {}) {
-      return streaming({ provider: id, signal, failureOf }, async function* (following) {
-        const { stream } = await model.doStream(callOf(guardRequest(request), following));
+      return streaming({ provider: id, signal, failureOf }, request, async function* (guarded, following) {
+        const { stream } = await model.doStream(callOf(guarded, following));
         yield* aiSdkStream(stream, id, model.modelId);
       });
     },

@@ -2,19 +2,13 @@
 
 import type Anthropic from "@anthropic-ai/sdk";
 import { invalidOption } from "../../kernel/index.js";
-import { guardRequest } from "../guard/guard-request.js";
-import type {
-  LlmCallOptions,
-  LlmCapabilities,
-  LlmProvider,
-  LlmRequest,
-  LlmResponse,
-  LlmStreamEvent,
-} from "../provider.js";
-import { completing, streaming } from "../sdk/call.js";
+import type { GuardedRequest } from "../guard/guarded.js";
+import type { LlmError } from "../llm-error.js";
+import type { LlmResponse, LlmStreamEvent } from "../provider.js";
 import { loadSdk } from "../sdk/load.js";
 import { Once } from "../sdk/once.js";
 import { type CheckedOptions, checkCount, checkOptions, keyOf } from "../sdk/options.js";
+import { SdkProvider } from "../sdk/sdk-provider.js";
 import { anthropicFailure } from "./failure.js";
 import { ANTHROPIC } from "./names.js";
 import type { AnthropicProviderOptions, AnthropicThinking } from "./options.js";
@@ -32,20 +26,14 @@ const RESERVED = ["x-api-key", "authorization", "anthropic-version", "content-ty
  * Models of Anthropic (Messages API). Needs the package `@anthropic-ai/sdk`, which is loaded at the first request; its own retries are
  * off, for retrying is what `retryMiddleware` does. Key: `apiKey`, or ANTHROPIC_API_KEY.
  */
-export class AnthropicProvider implements LlmProvider {
+export class AnthropicProvider extends SdkProvider {
   readonly id = ANTHROPIC;
-  readonly capabilities: LlmCapabilities = {
-    streaming: true,
-    tools: true,
-    images: true,
-    files: true,
-    reasoning: true,
-  };
   readonly #defaults: Defaults;
   readonly #client: Once<Anthropic>;
 
   /** @throws CONFIG_INVALID for an option that there is not, or a value it cannot have */
   constructor(options: AnthropicProviderOptions = {}) {
+    super();
     const rules = { owner: OWNER, reservedHeaders: RESERVED, own: ["thinking", "cache"] };
     const checked = checkOptions(options, rules);
     const { apiKey, model = DEFAULT_MODEL, thinking, cache } = options;
@@ -57,21 +45,23 @@ export class AnthropicProvider implements LlmProvider {
     this.#client = new Once(() => openClient(apiKey, checked));
   }
 
-  async complete(request: LlmRequest, { signal }: LlmCallOptions = {}): Promise<LlmResponse> {
-    const body = anthropicRequest(guardRequest(request), this.#defaults);
-    return completing({ provider: this.id, signal, failureOf: anthropicFailure }, async (following) => {
-      const client = await this.#client.get();
-      return anthropicResponse(await client.messages.create(body, { signal: following }));
-    });
+  protected override async answer(request: GuardedRequest, signal: AbortSignal): Promise<LlmResponse> {
+    const body = anthropicRequest(request, this.#defaults);
+    const { messages } = await this.#client.get();
+    return anthropicResponse(await messages.create(body, { signal }));
   }
 
-  stream(request: LlmRequest, { signal }: LlmCallOptions = {}): AsyncIterable<LlmStreamEvent> {
-    const client = this.#client;
-    const defaults = this.#defaults;
-    return streaming({ provider: this.id, signal, failureOf: anthropicFailure }, async function* (following) {
-      const body = { ...anthropicRequest(guardRequest(request), defaults), stream: true as const };
-      yield* anthropicStream(await (await client.get()).messages.create(body, { signal: following }));
-    });
+  protected override async *pieces(
+    request: GuardedRequest,
+    signal: AbortSignal,
+  ): AsyncGenerator<LlmStreamEvent> {
+    const body = { ...anthropicRequest(request, this.#defaults), stream: true as const };
+    const { messages } = await this.#client.get();
+    yield* anthropicStream(await messages.create(body, { signal }));
+  }
+
+  protected override failureOf(error: unknown): LlmError {
+    return anthropicFailure(error);
   }
 }
 

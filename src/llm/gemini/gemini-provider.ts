@@ -2,19 +2,13 @@
 
 import type { GoogleGenAI } from "@google/genai";
 import { invalidOption } from "../../kernel/index.js";
-import { guardRequest } from "../guard/guard-request.js";
-import type {
-  LlmCallOptions,
-  LlmCapabilities,
-  LlmProvider,
-  LlmRequest,
-  LlmResponse,
-  LlmStreamEvent,
-} from "../provider.js";
-import { completing, streaming } from "../sdk/call.js";
+import type { GuardedRequest } from "../guard/guarded.js";
+import type { LlmError } from "../llm-error.js";
+import type { LlmResponse, LlmStreamEvent } from "../provider.js";
 import { loadSdk } from "../sdk/load.js";
 import { Once } from "../sdk/once.js";
 import { type CheckedOptions, checkOptions, keyOf } from "../sdk/options.js";
+import { SdkProvider } from "../sdk/sdk-provider.js";
 import { geminiFailure } from "./failure.js";
 import { GEMINI } from "./names.js";
 import type { GeminiProviderOptions } from "./options.js";
@@ -30,20 +24,14 @@ const RESERVED = ["x-goog-api-key", "authorization", "content-type"];
  * Models of Google (Gemini API). Needs the package `@google/genai`, which is loaded at the first request; it retries nothing, for
  * retrying is what `retryMiddleware` does. Key: `apiKey`, or GEMINI_API_KEY, or GOOGLE_API_KEY.
  */
-export class GeminiProvider implements LlmProvider {
+export class GeminiProvider extends SdkProvider {
   readonly id = GEMINI;
-  readonly capabilities: LlmCapabilities = {
-    streaming: true,
-    tools: true,
-    images: true,
-    files: true,
-    reasoning: true,
-  };
   readonly #defaults: Defaults;
   readonly #client: Once<GoogleGenAI>;
 
   /** @throws CONFIG_INVALID for an option that there is not, or a value it cannot have */
   constructor(options: GeminiProviderOptions = {}) {
+    super();
     const checked = checkOptions(options, {
       owner: OWNER,
       reservedHeaders: RESERVED,
@@ -56,22 +44,23 @@ export class GeminiProvider implements LlmProvider {
     this.#client = new Once(() => openClient(apiKey, checked));
   }
 
-  async complete(request: LlmRequest, { signal }: LlmCallOptions = {}): Promise<LlmResponse> {
-    const guarded = guardRequest(request);
-    return completing({ provider: this.id, signal, failureOf: geminiFailure }, async (following) => {
-      const { models } = await this.#client.get();
-      return geminiResponse(await models.generateContent(geminiRequest(guarded, this.#defaults, following)));
-    });
+  protected override async answer(request: GuardedRequest, signal: AbortSignal): Promise<LlmResponse> {
+    const body = geminiRequest(request, this.#defaults, signal);
+    const { models } = await this.#client.get();
+    return geminiResponse(await models.generateContent(body));
   }
 
-  stream(request: LlmRequest, { signal }: LlmCallOptions = {}): AsyncIterable<LlmStreamEvent> {
-    const client = this.#client;
-    const defaults = this.#defaults;
-    return streaming({ provider: this.id, signal, failureOf: geminiFailure }, async function* (following) {
-      const body = geminiRequest(guardRequest(request), defaults, following);
-      const { models } = await client.get();
-      yield* geminiStream(await models.generateContentStream(body));
-    });
+  protected override async *pieces(
+    request: GuardedRequest,
+    signal: AbortSignal,
+  ): AsyncGenerator<LlmStreamEvent> {
+    const body = geminiRequest(request, this.#defaults, signal);
+    const { models } = await this.#client.get();
+    yield* geminiStream(await models.generateContentStream(body));
+  }
+
+  protected override failureOf(error: unknown): LlmError {
+    return geminiFailure(error);
   }
 }
 

@@ -2,19 +2,13 @@
 
 import type OpenAI from "openai";
 import { invalidOption } from "../../kernel/index.js";
-import { guardRequest } from "../guard/guard-request.js";
-import type {
-  LlmCallOptions,
-  LlmCapabilities,
-  LlmProvider,
-  LlmRequest,
-  LlmResponse,
-  LlmStreamEvent,
-} from "../provider.js";
-import { completing, streaming } from "../sdk/call.js";
+import type { GuardedRequest } from "../guard/guarded.js";
+import type { LlmError } from "../llm-error.js";
+import { EVERYTHING, type LlmCapabilities, type LlmResponse, type LlmStreamEvent } from "../provider.js";
 import { loadSdk } from "../sdk/load.js";
 import { Once } from "../sdk/once.js";
 import { type CheckedOptions, checkOptions, keyOf } from "../sdk/options.js";
+import { SdkProvider } from "../sdk/sdk-provider.js";
 import { openAiFailure } from "./failure.js";
 import { OPENAI } from "./names.js";
 import type { OpenAiProviderOptions } from "./options.js";
@@ -30,14 +24,15 @@ const RESERVED = ["authorization", "content-type"];
  * Models behind OpenAI's Chat Completions, also those of other servers (`baseUrl`). Needs the package `openai`, which is loaded at the
  * first request; its own retries are off, for retrying is what `retryMiddleware` does. Key: `apiKey`, or OPENAI_API_KEY.
  */
-export class OpenAiProvider implements LlmProvider {
+export class OpenAiProvider extends SdkProvider {
   readonly id = OPENAI;
-  readonly capabilities: LlmCapabilities;
+  override readonly capabilities: LlmCapabilities;
   readonly #defaults: Defaults;
   readonly #client: Once<OpenAI>;
 
   /** @throws CONFIG_INVALID for an option that there is not, or a value it cannot have */
   constructor(options: OpenAiProviderOptions = {}) {
+    super();
     const rules = { owner: OWNER, reservedHeaders: RESERVED, own: ["maxTokensField", "reasoningField"] };
     const checked = checkOptions(options, rules);
     const {
@@ -51,33 +46,32 @@ export class OpenAiProvider implements LlmProvider {
       throw invalidOption(`${OWNER}: maxTokensField`, 'must be "max_completion_tokens" or "max_tokens"');
     if (reasoningField !== undefined && (typeof reasoningField !== "string" || reasoningField === ""))
       throw invalidOption(`${OWNER}: reasoningField`, "must be the name of a field");
-    const reasoning = reasoningField !== undefined;
-    this.capabilities = { streaming: true, tools: true, images: true, files: true, reasoning };
+    this.capabilities = { ...EVERYTHING, reasoning: reasoningField !== undefined };
     this.#defaults = { model, maxTokens, maxTokensField, reasoningField };
     this.#client = new Once(() => openClient(apiKey, checked));
   }
 
-  async complete(request: LlmRequest, { signal }: LlmCallOptions = {}): Promise<LlmResponse> {
-    const body = openAiRequest(guardRequest(request), this.#defaults);
-    return completing({ provider: this.id, signal, failureOf: openAiFailure }, async (following) => {
-      const client = await this.#client.get();
-      const completion = await client.chat.completions.create(body, { signal: following });
-      return openAiResponse(completion, this.#defaults.reasoningField);
-    });
+  protected override async answer(request: GuardedRequest, signal: AbortSignal): Promise<LlmResponse> {
+    const body = openAiRequest(request, this.#defaults);
+    const { chat } = await this.#client.get();
+    return openAiResponse(await chat.completions.create(body, { signal }), this.#defaults.reasoningField);
   }
 
-  stream(request: LlmRequest, { signal }: LlmCallOptions = {}): AsyncIterable<LlmStreamEvent> {
-    const client = this.#client;
-    const defaults = this.#defaults;
-    return streaming({ provider: this.id, signal, failureOf: openAiFailure }, async function* (following) {
-      const { completions } = (await client.get()).chat;
-      const body = {
-        ...openAiRequest(guardRequest(request), defaults),
-        stream: true as const,
-        stream_options: { include_usage: true },
-      };
-      yield* openAiStream(await completions.create(body, { signal: following }), defaults.reasoningField);
-    });
+  protected override async *pieces(
+    request: GuardedRequest,
+    signal: AbortSignal,
+  ): AsyncGenerator<LlmStreamEvent> {
+    const body = {
+      ...openAiRequest(request, this.#defaults),
+      stream: true as const,
+      stream_options: { include_usage: true },
+    };
+    const { chat } = await this.#client.get();
+    yield* openAiStream(await chat.completions.create(body, { signal }), this.#defaults.reasoningField);
+  }
+
+  protected override failureOf(error: unknown): LlmError {
+    return openAiFailure(error);
   }
 }
 

@@ -3,13 +3,14 @@
 import { setTimeout as timer } from "node:timers/promises";
 import { invalidOption } from "../../kernel/index.js";
 import { abortedError, LlmError } from "../llm-error.js";
-import type {
-  LlmCallOptions,
-  LlmCapabilities,
-  LlmProvider,
-  LlmRequest,
-  LlmResponse,
-  LlmStreamEvent,
+import {
+  EVERYTHING,
+  type LlmCallOptions,
+  type LlmCapabilities,
+  type LlmProvider,
+  type LlmRequest,
+  type LlmResponse,
+  type LlmStreamEvent,
 } from "../provider.js";
 import { replyOf, responseOf, type ScriptedAnswer } from "./answer.js";
 import { piecesOf } from "./pieces.js";
@@ -40,14 +41,6 @@ export interface ScriptedProvider extends LlmProvider {
   readonly requests: readonly LlmRequest[];
   stream(request: LlmRequest, options?: LlmCallOptions): AsyncIterable<LlmStreamEvent>;
 }
-
-const EVERYTHING: LlmCapabilities = {
-  streaming: true,
-  tools: true,
-  images: true,
-  files: true,
-  reasoning: true,
-};
 
 /**
  * A provider that answers by a script. A list that has come to its end fails with LLM_REQUEST_REFUSED.

@@ -1,7 +1,9 @@
-// One request to a vendor: it follows the caller's signal, and whatever it fails with is an LlmError.
+// One request to a vendor: it goes through the prompt boundary and follows the caller's signal, and whatever it fails with is an LlmError.
 
+import { guardRequest } from "../guard/guard-request.js";
+import type { GuardedRequest } from "../guard/guarded.js";
 import { abortedError, LlmError } from "../llm-error.js";
-import type { LlmStreamEvent } from "../provider.js";
+import type { LlmRequest, LlmResponse, LlmStreamEvent } from "../provider.js";
 
 export interface Caller {
   readonly provider: string;
@@ -9,10 +11,15 @@ export interface Caller {
   readonly failureOf: (error: unknown) => LlmError;
 }
 
-export async function completing<T>(caller: Caller, send: (signal: AbortSignal) => Promise<T>): Promise<T> {
+export async function completing(
+  caller: Caller,
+  request: LlmRequest,
+  send: (request: GuardedRequest, signal: AbortSignal) => Promise<LlmResponse>,
+): Promise<LlmResponse> {
+  const guarded = guardRequest(request);
   const { signal, release } = followed(caller);
   try {
-    return await send(signal);
+    return await send(guarded, signal);
   } catch (error) {
     throw translated(error, caller);
   } finally {
@@ -23,11 +30,12 @@ export async function completing<T>(caller: Caller, send: (signal: AbortSignal) 
 /** Leaving the loop ends the request: not every SDK sees to that. */
 export async function* streaming(
   caller: Caller,
-  open: (signal: AbortSignal) => AsyncIterable<LlmStreamEvent>,
+  request: LlmRequest,
+  open: (request: GuardedRequest, signal: AbortSignal) => AsyncIterable<LlmStreamEvent>,
 ): AsyncGenerator<LlmStreamEvent, void> {
   const { signal, release } = followed(caller);
   try {
-    for await (const event of open(signal)) {
+    for await (const event of open(guardRequest(request), signal)) {
       yield event;
       // Pieces that had come already are not told any more.
       signal.throwIfAborted();
