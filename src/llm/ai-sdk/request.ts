@@ -10,7 +10,8 @@ import type {
 import type { GuardedMessage, GuardedPart, GuardedRequest, GuardedToolMessage } from "../guard/guarded.js";
 import type { AssistantMessage } from "../message.js";
 import { partsOf } from "../sdk/answer.js";
-import { textOf, withMediaBesideResults } from "../sdk/shown-media.js";
+import { partsIn, textOf } from "../sdk/content.js";
+import { withMediaBesideResults } from "../sdk/shown-media.js";
 import type { AiSdkCall } from "./model.js";
 
 type Saying = Extract<LanguageModelV3Message, { role: "assistant" }>["content"];
@@ -85,11 +86,7 @@ function messageOf(
   provider: string,
 ): LanguageModelV3Message {
   if (message.role === "assistant") return { role: "assistant", content: [...sayingOf(message, provider)] };
-  const { content } = message;
-  return {
-    role: "user",
-    content: typeof content === "string" ? [{ type: "text", text: content }] : content.map(partOf),
-  };
+  return { role: "user", content: partsIn(message.content).map(partOf) };
 }
 
 function* sayingOf(message: AssistantMessage, provider: string): Generator<Saying[number]> {

@@ -9,10 +9,12 @@ import type {
   TextBlockParam,
   ToolResultBlockParam,
 } from "@anthropic-ai/sdk/resources/messages/messages";
-import type { GuardedPart, GuardedRequest, GuardedToolMessage } from "../guard/guarded.js";
+import type { GuardedMessage, GuardedPart, GuardedRequest, GuardedToolMessage } from "../guard/guarded.js";
 import type { AssistantMessage, FilePart, ImagePart } from "../message.js";
 import { partsOf } from "../sdk/answer.js";
+import { partsIn } from "../sdk/content.js";
 import { unsupported } from "../sdk/failure.js";
+import { turnsOf } from "../sdk/turns.js";
 import { ANTHROPIC } from "./names.js";
 import type { AnthropicThinking } from "./options.js";
 
@@ -35,7 +37,9 @@ export function anthropicRequest(
   return {
     model,
     max_tokens: request.maxTokens ?? defaults.maxTokens,
-    messages: turnsOf(request),
+    messages: turnsOf(request.messages).map(({ speaker: role, messages }): MessageParam => {
+      return { role, content: messages.flatMap(blocksOf) };
+    }),
     ...(system !== undefined && { system }),
     ...(tools.length > 0 && {
       tools: tools.map(({ name, description, inputSchema }) => ({
@@ -63,21 +67,9 @@ function thinkingOf(thinking: AnthropicThinking) {
   return { ...rest, budget_tokens: budgetTokens };
 }
 
-/** Results of tools are said by the user there, in one turn with what the user says next. */
-function turnsOf({ messages }: GuardedRequest): MessageParam[] {
-  const turns: { role: "user" | "assistant"; content: ContentBlockParam[] }[] = [];
-  for (const message of messages) {
-    const role = message.role === "assistant" ? "assistant" : "user";
-    let turn = turns.at(-1);
-    if (turn?.role !== role) {
-      turn = { role, content: [] };
-      turns.push(turn);
-    }
-    if (message.role === "assistant") turn.content.push(...assistantBlocks(message));
-    else if (message.role === "tool") turn.content.push(resultBlock(message));
-    else turn.content.push(...blocksOf(message.content));
-  }
-  return turns;
+function blocksOf(message: GuardedMessage): readonly ContentBlockParam[] {
+  if (message.role === "assistant") return [...assistantBlocks(message)];
+  return message.role === "tool" ? [resultBlock(message)] : contentBlocks(message.content);
 }
 
 function* assistantBlocks(message: AssistantMessage): Generator<ContentBlockParam> {
@@ -100,15 +92,13 @@ function resultBlock({ toolCallId, content, isError }: GuardedToolMessage): Tool
   return {
     type: "tool_result",
     tool_use_id: toolCallId,
-    content: blocksOf(content),
+    content: contentBlocks(content),
     ...(isError && { is_error: true }),
   };
 }
 
-function blocksOf(content: string | readonly GuardedPart[]): ResultPart[] {
-  const parts: readonly GuardedPart[] =
-    typeof content === "string" ? [{ type: "text", text: content }] : content;
-  return parts.flatMap((part): ResultPart[] => {
+function contentBlocks(content: string | readonly GuardedPart[]): ResultPart[] {
+  return partsIn(content).flatMap((part): ResultPart[] => {
     if (part.type === "text") return isSaid(part.text) ? [{ type: "text", text: part.text }] : [];
     return [part.type === "image" ? imageBlock(part) : documentBlock(part)];
   });

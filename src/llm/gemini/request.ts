@@ -11,7 +11,8 @@ import type {
 import type { GuardedPart, GuardedRequest, GuardedToolMessage } from "../guard/guarded.js";
 import type { AssistantMessage } from "../message.js";
 import { partsOf } from "../sdk/answer.js";
-import { textOf } from "../sdk/shown-media.js";
+import { partsIn, textOf } from "../sdk/content.js";
+import { type Turn, turnsOf } from "../sdk/turns.js";
 import { GEMINI } from "./names.js";
 
 export interface Defaults {
@@ -48,7 +49,7 @@ export function geminiRequest(
     ...(stopSequences.length > 0 && { stopSequences: [...stopSequences] }),
     ...(includeThoughts && { thinkingConfig: { includeThoughts } }),
   };
-  return { model, contents: turnsOf(request), config };
+  return { model, contents: turnsOf(request.messages).map(contentOf), config };
 }
 
 function choiceOf(choice: NonNullable<GuardedRequest["toolChoice"]>): FunctionCallingConfig {
@@ -58,21 +59,14 @@ function choiceOf(choice: NonNullable<GuardedRequest["toolChoice"]>): FunctionCa
   return { mode: mode(choice === "required" ? "ANY" : choice === "none" ? "NONE" : "AUTO") };
 }
 
-/** Results of tools are said by the user there, in one turn with what the user says next. */
-function turnsOf({ messages }: GuardedRequest): Content[] {
-  const turns: { role: "user" | "model"; parts: Part[] }[] = [];
+function contentOf({ speaker, messages }: Turn): Content {
+  const parts: Part[] = [];
   for (const message of messages) {
-    const role = message.role === "assistant" ? "model" : "user";
-    let turn = turns.at(-1);
-    if (turn?.role !== role) {
-      turn = { role, parts: [] };
-      turns.push(turn);
-    }
-    if (message.role === "assistant") addSaid(turn.parts, message);
-    else if (message.role === "tool") turn.parts.push(...resultParts(message));
-    else turn.parts.push(...listOf(message.content).map(partOf));
+    if (message.role === "assistant") addSaid(parts, message);
+    else if (message.role === "tool") parts.push(...resultParts(message));
+    else parts.push(...partsIn(message.content).map(partOf));
   }
-  return turns;
+  return { role: speaker === "assistant" ? "model" : "user", parts };
 }
 
 function addSaid(parts: Part[], message: AssistantMessage): void {
@@ -100,17 +94,14 @@ function addSaid(parts: Part[], message: AssistantMessage): void {
 
 /** A result is an object of text; what else a tool has to show stands beside it. */
 function resultParts({ toolCallId: id, toolName: name, content, isError }: GuardedToolMessage): Part[] {
-  const parts = listOf(content);
   const text = textOf(content);
   const response = isError ? { error: text } : { output: text };
   return [
     { functionResponse: { id, name, response } },
-    ...parts.filter((part) => part.type !== "text").map(partOf),
+    ...partsIn(content)
+      .filter((part) => part.type !== "text")
+      .map(partOf),
   ];
-}
-
-function listOf(content: string | readonly GuardedPart[]): readonly GuardedPart[] {
-  return typeof content === "string" ? [{ type: "text", text: content }] : content;
 }
 
 function partOf(part: GuardedPart): Part {

@@ -9,8 +9,9 @@ import type {
 import type { GuardedMessage, GuardedPart, GuardedRequest } from "../guard/guarded.js";
 import type { AssistantMessage, FilePart, ImagePart, MediaSource } from "../message.js";
 import { partsOf } from "../sdk/answer.js";
+import { textOf } from "../sdk/content.js";
 import { unsupported } from "../sdk/failure.js";
-import { textOf, withMediaBesideResults } from "../sdk/shown-media.js";
+import { withMediaBesideResults } from "../sdk/shown-media.js";
 import { OPENAI } from "./names.js";
 
 export interface Defaults {

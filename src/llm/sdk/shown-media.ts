@@ -1,4 +1,5 @@
 import type { GuardedMessage, GuardedPart, GuardedUserMessage } from "../guard/guarded.js";
+import { partsIn } from "./content.js";
 
 /**
  * The same conversation for vendors whose results of tools are text: what else a tool has to show follows its turn's results, in a message of
@@ -8,7 +9,7 @@ export function* withMediaBesideResults(messages: readonly GuardedMessage[]): Ge
   let shown: GuardedPart[] = [];
   for (const message of messages) {
     if (message.role === "tool") {
-      const parts = typeof message.content === "string" ? [] : message.content;
+      const parts = partsIn(message.content);
       const media = parts.filter((part) => part.type !== "text");
       yield media.length === 0
         ? message
@@ -22,11 +23,6 @@ export function* withMediaBesideResults(messages: readonly GuardedMessage[]): Ge
     yield message;
   }
   if (shown.length > 0) yield userMessage(shown);
-}
-
-export function textOf(content: string | readonly GuardedPart[]): string {
-  if (typeof content === "string") return content;
-  return content.flatMap((part) => (part.type === "text" ? part.text : [])).join("\n");
 }
 
 function userMessage(content: readonly GuardedPart[]): GuardedUserMessage {
