@@ -82,10 +82,11 @@ export function report({ seed, violation, least, trace }: Finding): string {
 }
 
 function changed(first: SimulationResult, again: SimulationResult): Violation | undefined {
-  if (first.digest === again.digest) return undefined;
-  const [before, after] = [first, again].map(({ entries }) => entries.map(lineOf));
-  const at = before!.findIndex((line, index) => line !== after![index]);
-  return new Violation("same seed", `two runs differ at ${before![at]} and ${after![at]}`);
+  const [before = [], after = []] = [first, again].map(({ entries }) => entries.map(lineOf));
+  for (let at = 0; at < Math.max(before.length, after.length); at++)
+    if (before[at] !== after[at])
+      return new Violation("same seed", `two runs differ at ${before[at]} and ${after[at]}`);
+  return undefined;
 }
 
 /** @param tamper breaks a rule on purpose */

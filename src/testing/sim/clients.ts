@@ -48,7 +48,6 @@ export interface ClientsOptions {
 
 /** Something a client wants done. */
 interface Errand {
-  readonly name: string;
   readonly request: Request | undefined;
   /** Gives whether that was all. */
   readonly ask: (process: SimProcess) => Promise<boolean>;
@@ -93,10 +92,6 @@ export class Clients {
   /** How each execution ended, as far as somebody was told. */
   get ends(): ReadonlyMap<string, ExecutionState> {
     return this.#ends;
-  }
-
-  get areDone(): boolean {
-    return this.#options.subjects.every(({ executionId }) => this.#ends.has(executionId));
   }
 
   /** Looks for gates to answer and doubts to decide. (Q2) */
@@ -220,7 +215,7 @@ export class Clients {
 
   #errand(name: string, request: Request | undefined, ask: Errand["ask"], atMs?: number): void {
     if (this.#errands.has(name)) return;
-    const errand: Errand = { name, request, ask, askedOf: undefined, isDone: false };
+    const errand: Errand = { request, ask, askedOf: undefined, isDone: false };
     this.#errands.set(name, errand);
     const { random, scheduler } = this.#options;
     this.#later(errand, atMs === undefined ? random.pick([0, 0, 1, 30, 700]) : atMs - scheduler.elapsed);

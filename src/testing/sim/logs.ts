@@ -14,10 +14,6 @@ export class Logs implements Observer {
     return log;
   }
 
-  all(): Iterable<ExecutionLog> {
-    return this.#byId.values();
-  }
-
   see(observation: Observation): void {
     switch (observation.kind) {
       case "written":

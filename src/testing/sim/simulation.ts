@@ -49,8 +49,6 @@ export interface SimulationResult {
   /** How each execution ended. */
   readonly ends: ReadonlyMap<string, ExecutionState>;
   readonly entries: readonly TraceEntry[];
-  readonly digest: string;
-  readonly ticks: number;
 }
 
 const TICKS_MAX = 20_000;
@@ -132,8 +130,7 @@ export class Simulation {
     this.#note(() => this.#checkEnd(ticks));
     for (const process of this.#alive) process.kill();
     this.scheduler.end(this.#machine);
-    const { entries, digest } = this.#trace;
-    return { violation: this.#violation, ends: this.#clients.ends, entries, digest, ticks };
+    return { violation: this.#violation, ends: this.#clients.ends, entries: this.#trace.entries };
   }
 
   /** Whether something arrives that no task brings: what an effect does in real time. */

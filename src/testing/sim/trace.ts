@@ -1,7 +1,6 @@
-// Trace: what happened, in words, and a digest of it. Two runs of one seed have the same digest, or the simulation depends on
-// something that is not drawn from its seed.
+// Trace: what happened, and the words for it. Two runs of one seed have the same words, or the simulation depends on something that
+// is not drawn from its seed.
 
-import { createHash } from "node:crypto";
 import { type ExecutionEvent, fromWire } from "../../kernel/index.js";
 import type { Observation, Observer } from "./observation.js";
 import { DAWN } from "./scheduler.js";
@@ -22,16 +21,6 @@ export class Trace implements Observer {
 
   see(observation: Observation): void {
     this.entries.push({ atMs: this.#now() - DAWN, observation });
-  }
-
-  get digest(): string {
-    const hash = createHash("sha256");
-    for (const entry of this.entries) hash.update(`${lineOf(entry)}\n`);
-    return hash.digest("hex");
-  }
-
-  get lines(): readonly string[] {
-    return this.entries.map(lineOf);
   }
 }
 
