@@ -20,8 +20,8 @@ import {
   type LlmMessage,
   type LlmRequest,
   type LlmResponse,
-  type LlmStreamEvent,
 } from "../../src/llm/index.js";
+import { collect } from "../support/collect.js";
 
 const request: LlmRequest = { messages: [{ role: "user", content: "hello" }] };
 const signature = { vendor: { signature: "c2ln" } };
@@ -150,12 +150,6 @@ const modelV2: LanguageModelV2 = {
     return { stream: streamOf([...(pieces.slice(0, -1) as LanguageModelV2StreamPart[]), last]) };
   },
 };
-
-async function collect(stream: AsyncIterable<LlmStreamEvent>): Promise<LlmStreamEvent[]> {
-  const met: LlmStreamEvent[] = [];
-  for await (const event of stream) met.push(event);
-  return met;
-}
 
 describe.each([
   ["LanguageModelV2", () => modelV2],

@@ -6,6 +6,7 @@ import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { tainted } from "../../src/index.js";
 import { failureToWire } from "../../src/kernel/index.js";
 import type { LlmError, LlmProvider, LlmRequest, LlmStreamEvent } from "../../src/llm/index.js";
+import { collect } from "../support/collect.js";
 import { until } from "../support/until.js";
 import { anthropic } from "./wire/anthropic.js";
 import { gemini } from "./wire/gemini.js";
@@ -16,14 +17,6 @@ import type { Vendor } from "./wire/vendor.js";
 const PROMPT = "my prompt about swordfish";
 const KEY = "sk-0123456789abcdef";
 const request: LlmRequest = { messages: [{ role: "user", content: PROMPT }] };
-
-async function collect(
-  stream: AsyncIterable<LlmStreamEvent>,
-  met: LlmStreamEvent[] = [],
-): Promise<LlmStreamEvent[]> {
-  for await (const event of stream) met.push(event);
-  return met;
-}
 
 const failureOf = async (pending: Promise<unknown>): Promise<LlmError> => {
   const error = await pending.then(

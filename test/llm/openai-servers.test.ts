@@ -2,6 +2,7 @@
 
 import { describe, expect, it } from "vitest";
 import { type LlmStreamEvent, OpenAiProvider } from "../../src/llm/index.js";
+import { collect } from "../support/collect.js";
 import { json, llmServer, type Reply, sse } from "./wire/server.js";
 
 const request = { messages: [{ role: "user", content: "hello" }] } as const;
@@ -15,8 +16,7 @@ async function serving(reply: Reply): Promise<OpenAiProvider> {
 }
 
 async function endOf(stream: AsyncIterable<LlmStreamEvent>) {
-  const met: LlmStreamEvent[] = [];
-  for await (const event of stream) met.push(event);
+  const met = await collect(stream);
   const last = met.at(-1);
   if (last?.type !== "end") throw new Error("no end");
   return { response: last.response, met };

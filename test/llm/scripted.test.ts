@@ -7,16 +7,9 @@ import {
   type LlmStreamEvent,
   scriptedProvider,
 } from "../../src/llm/index.js";
+import { collect } from "../support/collect.js";
 
 const request: LlmRequest = { messages: [{ role: "user", content: "hello" }] };
-
-async function all(
-  stream: AsyncIterable<LlmStreamEvent>,
-  met: LlmStreamEvent[] = [],
-): Promise<LlmStreamEvent[]> {
-  for await (const event of stream) met.push(event);
-  return met;
-}
 
 describe("scriptedProvider", () => {
   it("answers in order, keeps the requests, and says when the script is over", async () => {
@@ -53,7 +46,7 @@ describe("scriptedProvider", () => {
     } as const;
     const provider = scriptedProvider([answer, answer], { pieceChars: 3 });
     const complete = await provider.complete(request);
-    const events = await all(provider.stream(request));
+    const events = await collect(provider.stream(request));
     // The ids of calls are counted by answers.
     const expected = JSON.parse(JSON.stringify(complete).replace("call-1-1", "call-2-1")) as unknown;
     expect(JSON.parse(JSON.stringify(events.at(-1)))).toEqual({ type: "end", response: expected });
@@ -76,7 +69,7 @@ describe("scriptedProvider", () => {
       { content: "x", error },
     ]);
     const met: LlmStreamEvent[] = [];
-    await expect(all(provider.stream(request), met)).rejects.toBe(error);
+    await expect(collect(provider.stream(request), met)).rejects.toBe(error);
     expect(met).toHaveLength(2);
     await expect(provider.complete(request)).rejects.toBe(error);
   });
@@ -87,7 +80,7 @@ describe("scriptedProvider", () => {
     const provider = scriptedProvider(() => ({ content: "a long answer", delayMs: 50, pieceDelayMs: 7 }), {
       sleep: async (delayMs) => void waits.push(delayMs),
     });
-    await all(provider.stream(request));
+    await collect(provider.stream(request));
     expect(waits).toEqual([50, 7, 7]);
     const slow = scriptedProvider([{ content: "never", delayMs: 600_000 }]);
     const pending = slow.complete(request, { signal: controller.signal });

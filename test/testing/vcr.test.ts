@@ -18,6 +18,7 @@ import {
   replayingProvider,
   saveCassette,
 } from "../../src/testing/index.js";
+import { collect } from "../support/collect.js";
 import { temporaryDirectory } from "../support/temporary-directory.js";
 
 const TOOL = { name: "lookup", description: "Looks up", inputSchema: { type: "object" } };
@@ -36,9 +37,7 @@ const model = (): LlmProvider =>
   }));
 
 async function piecesOf(provider: LlmProvider, request: LlmRequest): Promise<LlmStreamEvent[]> {
-  const pieces: LlmStreamEvent[] = [];
-  for await (const piece of provider.stream!(request)) pieces.push(piece);
-  return pieces;
+  return collect(provider.stream!(request));
 }
 
 const tape = () => `${temporaryDirectory()}/cassettes/triage.json`;
