@@ -223,7 +223,8 @@ function checkMemory({ memory, recallLimit, writeBack }: AgentLoopConfig): void 
     throw new AgentLoopConfigError("writeBack", "is to write into a memory, and there is none");
 }
 
-const DEFAULTS = {
+/** What a loop does of itself. */
+export const DEFAULTS = {
   maxIterations: 25,
   toolErrors: "feedback",
   approvalGate: "AgentToolApproval",

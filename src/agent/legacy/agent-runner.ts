@@ -13,7 +13,7 @@ import {
   type LlmUsage,
 } from "../../llm/index.js";
 import { emptyAnswer, turnLimit } from "../errors.js";
-import { type AgentLoopInput, checkLoopInput } from "../loop-config.js";
+import { type AgentLoopInput, checkLoopInput, DEFAULTS } from "../loop-config.js";
 import { ToolMenu } from "../menu/tool-menu.js";
 import { createLlmEffect } from "../model/model-effect.js";
 import type { AgentResult } from "../result.js";
@@ -22,8 +22,8 @@ import { type Call, type RunnableCall, readCalls } from "../tools/call.js";
 import { CallLog } from "../tools/call-log.js";
 import { describeFailure, detailsOf, isFinal } from "../tools/failures.js";
 import { failed, resulted, type ShownAnswer, toolMessage } from "../tools/tool-answer.js";
-import { assistantMessage, emptinessOf, readAnswer, withOwnIds } from "../turn/answer.js";
-import { factsOf, promptOf } from "../turn/begin-run.js";
+import { assistantMessage, callIdsOf, emptinessOf, readAnswer, withOwnIds } from "../turn/answer.js";
+import { factsOf, firstMessages } from "../turn/begin-run.js";
 import { NestedCalls, nested, type OuterContext } from "./nested-calls.js";
 
 export interface AgentRunnerOptions {
@@ -40,8 +40,7 @@ export interface AgentRunnerOptions {
   readonly acceptAtLeastOnce?: boolean;
 }
 
-const CALLS_PER_TURN_MAX = 128;
-const RESULT_BYTES_MAX = 100 * 1024;
+const { maxCallsPerTurn, maxToolResultBytes } = DEFAULTS;
 
 /** @deprecated Use `agentLoop$`: each turn and each call is a step of its own there. */
 export class AgentRunner {
@@ -82,7 +81,7 @@ export class AgentRunner {
     input: AgentLoopInput | string,
     ctx: OuterContext = new TransientContext(this.#options.agent.id, "tool", undefined),
   ): Promise<AgentResult> {
-    const { agent, maxIterations = 25 } = this.#options;
+    const { agent, maxIterations = DEFAULTS.maxIterations } = this.#options;
     const run = new Run(typeof input === "string" ? { prompt: input } : input);
     for (let turn = 0; turn < maxIterations; turn++) {
       const response = await this.#ask(run, turn, ctx);
@@ -117,7 +116,7 @@ export class AgentRunner {
 
   async #answer(run: Run, turn: number, ctx: OuterContext): Promise<void> {
     const menu = { menu: this.#menu, metaTools: new Map<string, never>() };
-    const calls = readCalls(run.toolCalls, `${ctx.stepId}:turn:${turn}`, menu, CALLS_PER_TURN_MAX);
+    const calls = readCalls(run.toolCalls, `${ctx.stepId}:turn:${turn}`, menu, maxCallsPerTurn);
     this.#calls.check(calls.filter((call): call is RunnableCall => call.kind === "runnable"));
     for (const [position, call] of calls.entries()) {
       ctx.signal.throwIfAborted();
@@ -132,7 +131,7 @@ export class AgentRunner {
   ): Promise<ShownAnswer> {
     if (call.kind === "wrong") return failed(call, call.error, false);
     try {
-      return resulted(call, await this.#calls.make(call as RunnableCall, place, ctx), RESULT_BYTES_MAX);
+      return resulted(call, await this.#calls.make(call as RunnableCall, place, ctx), maxToolResultBytes);
     } catch (error) {
       if (ctx.signal.aborted || isFinal(error)) throw error;
       return failed(call, describeFailure(error), true, detailsOf(error));
@@ -146,17 +145,14 @@ class Run {
   readonly facts: string | undefined;
   #toolCalls: readonly LlmToolCall[] = [];
   #usage: LlmUsage | undefined;
-  readonly #log = new CallLog();
-  readonly #ids = new Set<string>();
+  readonly #log = new CallLog(maxToolResultBytes);
+  readonly #ids: Set<string>;
 
   constructor(input: AgentLoopInput) {
     checkLoopInput(input);
     this.facts = factsOf(input);
-    const prompt = promptOf(input);
-    this.messages = [
-      ...(input.history ?? []),
-      ...(prompt === undefined ? [] : [{ role: "user", content: prompt } as const]),
-    ];
+    this.messages = [...firstMessages(input)];
+    this.#ids = new Set(callIdsOf(this.messages));
   }
 
   /** Those of the last answer, with ids that tell them apart. */

@@ -7,6 +7,7 @@
 
 import { createHash } from "node:crypto";
 import { isRemote } from "../../effects/effect.js";
+import { effectUnknown } from "../../effects/effect-runtime.js";
 import type { EffectContext, EffectRuntime, Principal } from "../../effects/index.js";
 import { canonicalJson } from "../../kernel/canonical-json.js";
 import {
@@ -65,13 +66,7 @@ export class NestedCalls {
     const toolId = effectIdOf(tool);
     const effect = this.#effects.find(toolId);
     if (!effect)
-      throw new HeddleError(
-        "EFFECT_UNKNOWN",
-        `Tool ${tool.id} runs the effect ${toolId}, which is not registered.`,
-        {
-          details: { toolId },
-        },
-      );
+      throw effectUnknown(`Tool ${tool.id} runs the effect ${toolId}, which is not registered`, toolId);
     if ((tool.mode ?? effect.mode) === "ambient") throw new EffectModeViolationError(toolId, "ambient");
     const ctx = nested(outer, {
       toolId,

@@ -14,7 +14,7 @@ export class CallLog {
   #bytes = 0;
 
   /** @param shownMax what the model is shown of a result at most, in bytes: one that is larger is left out here */
-  constructor(shownMax = Number.POSITIVE_INFINITY) {
+  constructor(shownMax: number) {
     this.#shownMax = shownMax;
   }
 

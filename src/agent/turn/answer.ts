@@ -5,7 +5,7 @@
 
 import { isClaimCheck } from "../../effects/index.js";
 import { unwrapTainted } from "../../kernel/index.js";
-import type { AssistantMessage, LlmResponse, LlmToolCall, StopReason } from "../../llm/index.js";
+import type { AssistantMessage, LlmMessage, LlmResponse, LlmToolCall, StopReason } from "../../llm/index.js";
 import { answerInvalid } from "../errors.js";
 import type { EmptyReason } from "../result.js";
 
@@ -61,6 +61,13 @@ function wellFormed(call: LlmToolCall): LlmToolCall {
     input: typeof input === "object" && input !== null && !Array.isArray(input) ? input : {},
     ...(typeof signature === "string" && { signature }),
   };
+}
+
+/** The ids of the calls that were made in these messages. */
+export function callIdsOf(messages: readonly LlmMessage[]): readonly string[] {
+  return messages.flatMap((message) =>
+    message.role === "assistant" ? (message.toolCalls ?? []).map(({ id }) => id) : [],
+  );
 }
 
 /**

@@ -28,19 +28,18 @@ export async function beginRun(
   });
   const run = new AgentRun(ctx, settings, opening, runAgent);
   const recalled = memory && (await recall(ctx, run.loopId, memory, { limit, prompt }));
-  for (const message of firstMessages(recalled, input, prompt)) {
-    if (message.role === "assistant") run.reserveIds(message);
-    run.conversation.say(message);
-  }
+  run.begin(firstMessages(input, recalled));
   return run;
 }
 
-/** What was recalled comes first, and is part of what the user says there. */
-function firstMessages(
-  recalled: UserMessage | undefined,
-  { history = [] }: AgentLoopInput,
-  prompt: LlmText | undefined,
-): readonly LlmMessage[] {
+/**
+ * What a conversation begins with.
+ *
+ * @param recalled comes first, and is part of what the user says there
+ */
+export function firstMessages(input: AgentLoopInput, recalled?: UserMessage): readonly LlmMessage[] {
+  const { history = [] } = input;
+  const prompt = promptOf(input);
   const said: LlmMessage[] = [...history];
   if (prompt !== undefined) said.push({ role: "user", content: prompt });
   else if (history.length === 0) said.push({ role: "user", content: BEGIN });

@@ -1,7 +1,13 @@
 // AgentRun: what one loop carries from turn to turn. All of it follows from the log: a replay builds it again.
 
 import type { ExecutionContext, TypedFailure } from "../../kernel/index.js";
-import { type AssistantMessage, addUsage, type LlmResponse, type LlmUsage } from "../../llm/index.js";
+import {
+  type AssistantMessage,
+  addUsage,
+  type LlmMessage,
+  type LlmResponse,
+  type LlmUsage,
+} from "../../llm/index.js";
 import { agentInterrupted } from "../errors.js";
 import type { AgentLoopConfig, AgentLoopInput, LoopSettings } from "../loop-config.js";
 import type { MetaTool } from "../menu/meta-tool.js";
@@ -10,7 +16,7 @@ import type { AgentResult } from "../result.js";
 import { CallLog } from "../tools/call-log.js";
 import { Transcript } from "../transcript/transcript.js";
 import { warn } from "../warnings.js";
-import { withOwnIds } from "./answer.js";
+import { callIdsOf, withOwnIds } from "./answer.js";
 import type { Opening } from "./opening.js";
 
 /** The loop itself, as tools that are agents need it. */
@@ -76,9 +82,10 @@ export class AgentRun {
     warn(onWarn, "LOOM_AGENT_TRANSCRIPT_LARGE", message);
   }
 
-  /** Takes note of the ids of calls that were made before. */
-  reserveIds(message: AssistantMessage): void {
-    for (const { id } of message.toolCalls ?? []) this.#callIds.add(id);
+  /** What the model knows before its first turn. */
+  begin(messages: readonly LlmMessage[]): void {
+    for (const id of callIdsOf(messages)) this.#callIds.add(id);
+    for (const message of messages) this.conversation.say(message);
   }
 
   identified(message: AssistantMessage): AssistantMessage {

@@ -63,6 +63,33 @@ describe("AgentRunner", () => {
     expect(provider.requests[1]?.messages.at(-1)).toMatchObject({ role: "tool", toolCallId: "look-0" });
   });
 
+  it("is told to begin where it is told nothing, and tells its calls apart from those of its history, as a loop does", async () => {
+    const { provider, options } = stage(["done", asks("look"), "done"]);
+    const runner = new AgentRunner(options);
+    await runner.run({});
+    expect(provider.requests[0]?.messages).toEqual([{ role: "user", content: "Begin." }]);
+    const before = [
+      { role: "assistant", content: "", toolCalls: [{ id: "look-0", name: "look", input: {} }] },
+      { role: "tool", toolCallId: "look-0", toolName: "look", content: "saw" },
+    ] as const;
+    await runner.run({ history: [{ role: "user", content: "go" }, ...before], prompt: "again" });
+    const answered = provider.requests[2]!.messages.flatMap((message) =>
+      message.role === "tool" ? message.toolCallId : [],
+    );
+    expect(answered).toEqual(["look-0", "call_0_0"]);
+  });
+
+  it("leaves what is too large for the model out of its result too", async () => {
+    const { options, effects } = stage([asks("dump"), "done"]);
+    effects.register("dump", new ToolEffect(() => "x".repeat(200_000)));
+    const { toolCallLog } = await new AgentRunner({
+      ...options,
+      agent: agent$({ id: "a", tools: [tool("dump")] }),
+    }).run("go");
+    expect(toolCallLog).toMatchObject([{ name: "dump", ran: true, omitted: true }]);
+    expect(toolCallLog[0]).not.toHaveProperty("result");
+  });
+
   it("refuses a tool that may not run twice before any call of its turn, an ordinary one beside it included", async () => {
     const { seen, options } = stage([asks("look", "pay")]);
     const running = new AgentRunner(options).run("go");
