@@ -67,7 +67,7 @@ export class AgentRunner {
       trust: false,
       onChange: () => {},
     });
-    this.#menu.add(this.#menu.offer(agent.tools), "");
+    this.#menu.add(this.#menu.offer(agent.tools));
     this.#calls = new NestedCalls(effectRuntime, acceptAtLeastOnce);
   }
 

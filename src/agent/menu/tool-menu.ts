@@ -41,29 +41,23 @@ export interface ToolMenuOptions {
 
 export class ToolMenu {
   readonly #options: ToolMenuOptions;
-  readonly #specs: LlmToolSpec[] = [];
-  readonly #sources: string[] = [];
+  #specs: readonly LlmToolSpec[] = [];
   readonly #byName = new Map<string, ToolDefinition>();
   readonly #changes = new Map<string, ToolChange>();
   readonly #ids = new Set<string>();
-  #chars = 0;
 
   constructor(options: ToolMenuOptions) {
     this.#options = options;
   }
 
+  /** Another list when it has grown: a request may keep it. */
   get specs(): readonly LlmToolSpec[] {
     return this.#specs;
   }
 
-  /** The decisions in whose `menu` the log holds the specs, in the order of the specs. */
-  get sources(): readonly string[] {
-    return this.#sources;
-  }
-
-  /** Of its specs, as JSON. */
+  /** Of its specs, as JSON. Counted when somebody asks. */
   get chars(): number {
-    return this.#chars;
+    return this.#specs.reduce((sum, spec) => sum + charsOf(spec), 0);
   }
 
   has(toolId: string): boolean {
@@ -95,29 +89,25 @@ export class ToolMenu {
   ): readonly MenuEntry[] {
     const taken = new Set([...this.#specs, ...before].map(({ name }) => name));
     const ids = new Set(this.#ids);
-    let chars = this.#chars;
+    const isBounded = charsMax !== Infinity;
+    let room = isBounded ? charsMax - this.chars : Infinity;
     return tools.flatMap((tool): readonly MenuEntry[] => {
       const { id, kind } = tool;
       if (ids.has(id)) return [];
       const spec = specOf(tool, nameFor(id, taken), this.#options.trust);
-      if (chars + charsOf(spec) > charsMax) return [];
-      chars += charsOf(spec);
+      const chars = isBounded ? charsOf(spec) : 0;
+      if (chars > room) return [];
+      room -= chars;
       ids.add(id);
       taken.add(spec.name);
       return [{ spec, tool: { id, kind } }];
     });
   }
 
-  /**
-   * Lets entries join, as the log has them.
-   *
-   * @param decisionId whose `menu` they are
-   */
-  add(entries: readonly MenuEntry[], decisionId: string): void {
-    if (entries.length > 0) this.#sources.push(decisionId);
+  /** Lets entries join, as the log has them. */
+  add(entries: readonly MenuEntry[]): void {
+    this.#specs = [...this.#specs, ...entries.map(({ spec }) => spec)];
     for (const { spec, tool } of entries) {
-      this.#specs.push(spec);
-      this.#chars += charsOf(spec);
       if (!tool) continue;
       const { id, kind } = tool;
       const definition = this.#options.tools.get(id);

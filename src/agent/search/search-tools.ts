@@ -93,7 +93,7 @@ export class SearchTools implements MetaTool {
         "The search does not work now. Go on with the tools you have, or search later.",
       );
     }
-    menu.add(found.menu, decisionId);
+    menu.add(found.menu);
     this.#loaded += found.menu.length;
     return { content: found.content, decisionId };
   }

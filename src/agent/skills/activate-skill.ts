@@ -110,7 +110,7 @@ export class ActivateSkill implements MetaTool {
     if (record.verdict !== "activated") return { content, error: record.verdict, decisionId };
     const { digest } = record;
     this.#active.set(skillId, { digest, decisionId, content });
-    menu.add(record.menu, decisionId);
+    menu.add(record.menu);
     if (isReplayed) this.#compareText(skillId, digest);
     return { content, decisionId };
   }

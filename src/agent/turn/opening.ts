@@ -66,11 +66,10 @@ export async function openRun(
           : `Tool ${toolId}, of which ${loopId} was told, is gone. Calls of it are refused.`,
       ),
   });
-  const decisionId = `${loopId}#begin`;
-  const record = await ctx.decide(decisionId, () => recordOf(settings, briefing, selected, menu), {
+  const record = await ctx.decide(`${loopId}#begin`, () => recordOf(settings, briefing, selected, menu), {
     source: BEGIN_SOURCE,
   });
-  menu.add(record.menu, decisionId);
+  menu.add(record.menu);
 
   const activation = settings.skillActivation;
   const activate = activation && activateSkill(ctx, settings, activation, record.offered, menu);
