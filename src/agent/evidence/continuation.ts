@@ -9,7 +9,6 @@
 // O6  A message that says what it said in the last request is the same frozen object: the prompt boundary knows it, and looks at what is
 //     new alone.
 
-import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { isDeepFrozen } from "../../llm/guard/deep-frozen.js";
 import type {
@@ -20,6 +19,7 @@ import type {
   ReasoningBlock,
   ReasoningPart,
 } from "../../llm/index.js";
+import { sha256 } from "../sha256.js";
 import { frozenCopy } from "../transcript/frozen.js";
 import { type ReasoningStore, unseal } from "./sealed-text.js";
 
@@ -61,7 +61,7 @@ export async function continued(request: LlmRequest, reader: Reader): Promise<Ll
 
 /** Tells menus apart. The same tools in the same order are the same menu. */
 export function menuOf(tools: readonly LlmToolSpec[] = []): string {
-  return createHash("sha256").update(JSON.stringify(tools)).digest("hex").slice(0, 16);
+  return sha256(JSON.stringify(tools)).slice(0, 16);
 }
 
 function partsOf(message: LlmMessage): readonly ReasoningPart[] {

@@ -1,8 +1,8 @@
 // The text of a reasoning block in the content store, bound to the execution that captured it: no other can read it back, and each has
 // its own copy, so that erasing one execution's reasoning erases no other's.
 
-import { createHash } from "node:crypto";
 import type { ContentStore } from "../../kernel/index.js";
+import { sha256 } from "../sha256.js";
 
 /** Where texts lie: the content store beside the log, or any other. */
 export type ReasoningStore = Pick<ContentStore, "put" | "get">;
@@ -23,7 +23,7 @@ export async function seal(
 ): Promise<{ readonly reference: string; readonly digest: string }> {
   const sealed: SealedText = { executionId, stepId, text };
   const { ref } = await store.put(JSON.stringify(sealed), { executionId });
-  return { reference: ref, digest: digestOf(text) };
+  return { reference: ref, digest: sha256(text) };
 }
 
 /** Rejects where the store cannot be read: that says nothing of the text. */
@@ -35,7 +35,7 @@ export async function unseal(
   const bytes = await store.get(reference);
   if (!bytes) return { status: "erased" };
   const sealed = readSealed(bytes);
-  const isGenuine = sealed?.executionId === executionId && digestOf(sealed.text) === digest;
+  const isGenuine = sealed?.executionId === executionId && sha256(sealed.text) === digest;
   return isGenuine ? { status: "ok", text: sealed.text } : { status: "digest-mismatch" };
 }
 
@@ -46,9 +46,4 @@ function readSealed(bytes: Uint8Array): SealedText | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** SHA-256 in hexadecimal digits. */
-function digestOf(text: string): string {
-  return createHash("sha256").update(text).digest("hex");
 }

@@ -5,7 +5,6 @@
 // N2  The key of a call is `<outer>:t<turn>:c<position>:<hash>`, the hash being the SHA-256 of its tool's name and its input as canonical
 //     JSON, in hexadecimal digits. The same call at the same place has the same key, and any other call another one.
 
-import { createHash } from "node:crypto";
 import { isRemote } from "../../effects/effect.js";
 import { effectUnknown } from "../../effects/effect-runtime.js";
 import type { EffectContext, EffectRuntime, Principal } from "../../effects/index.js";
@@ -18,6 +17,7 @@ import {
   type StepHandlerContext,
   type ToolDefinition,
 } from "../../kernel/index.js";
+import { sha256 } from "../sha256.js";
 import type { RunnableCall } from "../tools/call.js";
 
 /** What an effect is told, or the handler of a step, which runs under the ring too. */
@@ -71,7 +71,7 @@ export class NestedCalls {
     const ctx = nested(outer, {
       toolId,
       taskKind: tool.kind,
-      idempotencyKey: `${outer.idempotencyKey}:t${turn}:c${position}:${hashOf(name, input)}`,
+      idempotencyKey: `${outer.idempotencyKey}:t${turn}:c${position}:${sha256(canonicalJson([name, input]))}`,
     });
     const parsed = parseWith(tool.inputSchema, input, "INPUT_INVALID", "input of tool", tool.id);
     const output: unknown = await this.#effects.run(
@@ -86,12 +86,6 @@ export class NestedCalls {
 
 function effectIdOf({ id, toolId = id }: ToolDefinition): string {
   return toolId;
-}
-
-function hashOf(name: string, input: unknown): string {
-  return createHash("sha256")
-    .update(canonicalJson([name, input]))
-    .digest("hex");
 }
 
 /** Functions of a context may be used detached, so they are carried over as they are. */

@@ -10,8 +10,9 @@ import type { ExecutionContext, SkillDefinition } from "../../kernel/index.js";
 import type { LlmToolCall, LlmToolSpec } from "../../llm/index.js";
 import { errorText, type MetaAnswer, type MetaTool, refusal } from "../menu/meta-tool.js";
 import type { MenuEntry, ToolMenu } from "../menu/tool-menu.js";
+import { sha256 } from "../sha256.js";
 import type { Warn } from "../warnings.js";
-import { digestOf, fetchInstructions, type InstructionsRefusal } from "./instructions.js";
+import { fetchInstructions, type InstructionsRefusal } from "./instructions.js";
 
 export const ACTIVATION_SOURCE = "agent-skill-activation";
 const DELIVERY_SOURCE = "agent-skill-delivery";
@@ -148,7 +149,7 @@ export class ActivateSkill implements MetaTool {
   /** A text at hand is compared when a log is taken up again. One that would have to be fetched is not: a replay fetches nothing. */
   #compareText(skillId: string, digest: string): void {
     const { instructions } = this.#options.catalog.get(skillId) ?? {};
-    if (typeof instructions === "string" && digestOf(instructions) !== digest) this.#warnChanged(skillId);
+    if (typeof instructions === "string" && sha256(instructions) !== digest) this.#warnChanged(skillId);
   }
 
   #warnChanged(skillId: string): void {

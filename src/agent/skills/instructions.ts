@@ -1,7 +1,7 @@
 // Instructions: fetched when a skill is taken up, and held against what a model may be given.
 
-import { createHash } from "node:crypto";
 import { isTainted, type SkillDefinition } from "../../kernel/index.js";
+import { sha256 } from "../sha256.js";
 
 /** Why a skill has no instructions to give. */
 export type InstructionsRefusal =
@@ -28,10 +28,5 @@ export async function fetchInstructions(
   if (isTainted(text)) return { refusal: "instructions_refused" };
   if (typeof text !== "string" || text.trim() === "") return { refusal: "instructions_unavailable" };
   if (Buffer.byteLength(text) > maxBytes) return { refusal: "instructions_too_large" };
-  return { text, digest: digestOf(text) };
-}
-
-/** SHA-256, in hexadecimal digits. */
-export function digestOf(text: string): string {
-  return createHash("sha256").update(text).digest("hex");
+  return { text, digest: sha256(text) };
 }

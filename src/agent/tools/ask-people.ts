@@ -4,7 +4,7 @@
 //     finds no gate; the runtime refuses it, records nothing, and this one stays open.
 // Q2  What came through the gate and is no answer to this call is recorded as such, and the gate opens again.
 
-import { createHash } from "node:crypto";
+import { sha256 } from "../sha256.js";
 import type { AgentRun } from "../turn/run.js";
 import type { RunnableCall } from "./call.js";
 
@@ -40,6 +40,5 @@ const DIGEST_DIGITS = 32;
 
 /** Names this very call: the same tool with other arguments has another key, and so has the same call in another turn. (Q1) */
 function keyOf({ stepId, name, input }: RunnableCall): string {
-  const digest = createHash("sha256").update(JSON.stringify([name, input]));
-  return `${stepId}:${digest.digest("hex").slice(0, DIGEST_DIGITS)}`;
+  return `${stepId}:${sha256(JSON.stringify([name, input])).slice(0, DIGEST_DIGITS)}`;
 }

@@ -1,18 +1,18 @@
 // Fingerprints: what tells whether a request that was rebuilt is the one that was sent. They roll on: another message costs that
 // message, however many there are.
 
-import { hash } from "node:crypto";
+import { sha256 } from "../sha256.js";
 
 /** Of nothing. */
 export const EMPTY = "";
 
-export function sha256(text: string): string {
-  return hash("sha256", text, "base64url");
+export function fingerprint(text: string): string {
+  return sha256(text, "base64url");
 }
 
 /** Of what a list has come to by one more element. */
 export function rolled(before: string, next: string): string {
-  return sha256(before + next);
+  return fingerprint(before + next);
 }
 
 /** The same text for a value that was in a log as for the one before. */

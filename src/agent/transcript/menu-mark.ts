@@ -1,7 +1,7 @@
 // MenuMark: the system prompt and the menu as the last turn had them. Menus grow at their end, so what changed is looked for there.
 
 import type { LlmToolSpec } from "../../llm/index.js";
-import { EMPTY, rolled, sha256, textOf } from "./fingerprint.js";
+import { EMPTY, fingerprint, rolled, textOf } from "./fingerprint.js";
 import { frozenCopy } from "./frozen.js";
 import type { TurnForm } from "./turn-form.js";
 
@@ -56,5 +56,5 @@ export class MenuMark {
 }
 
 function digestOf(system: string | undefined, tools: string): string {
-  return sha256(`${system === undefined ? "-" : `+${system}`}\n${tools}`);
+  return fingerprint(`${system === undefined ? "-" : `+${system}`}\n${tools}`);
 }
