@@ -2,6 +2,7 @@
 
 import { isTainted, tainted } from "../../kernel/index.js";
 import type { LlmMessage, LlmText, TextPart, UserMessage, UserPart } from "../../llm/index.js";
+import { partsOf } from "../model/user-turns.js";
 
 const HEADING =
   "Summary of this conversation up to here. Its earlier messages are left out. Go on from where it ends.";
@@ -15,20 +16,16 @@ export function summaryMessage(summary: LlmText, origin: string | undefined): Us
 
 /** The summary, and what the model is about to see, as words of the user: no call, no round of tools, no reasoning. */
 export function retoldMessage(summary: UserMessage, rest: readonly LlmMessage[]): UserMessage {
-  return { role: "user", content: [...partsOf(summary.content), ...rest.flatMap(retold)] };
+  return { role: "user", content: [...partsOf(summary), ...rest.flatMap(retold)] };
 }
 
 function retold(message: LlmMessage): readonly UserPart[] {
   if (message.role === "tool") {
     const { toolName, toolCallId, isError } = message;
     const what = isError ? "The call failed" : "Result";
-    return [text(`${what}: ${toolName}, ${toolCallId}`), ...partsOf(message.content)];
+    return [text(`${what}: ${toolName}, ${toolCallId}`), ...partsOf(message)];
   }
-  return partsOf(message.content);
-}
-
-function partsOf(content: LlmMessage["content"]): readonly UserPart[] {
-  return Array.isArray(content) ? (content as readonly UserPart[]) : [text(content as LlmText)];
+  return partsOf(message);
 }
 
 function text(words: LlmText): TextPart {

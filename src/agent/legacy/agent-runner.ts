@@ -22,6 +22,7 @@ import { type Call, type RunnableCall, readCalls } from "../tools/call.js";
 import { CallLog } from "../tools/call-log.js";
 import { describeFailure, detailsOf, isFinal } from "../tools/failures.js";
 import { failed, resulted, type ShownAnswer, toolMessage } from "../tools/tool-answer.js";
+import { requestOf } from "../transcript/request-of.js";
 import { assistantMessage, callIdsOf, emptinessOf, readAnswer, withOwnIds } from "../turn/answer.js";
 import { factsOf, firstMessages } from "../turn/begin-run.js";
 import { NestedCalls, nested, type OuterContext } from "./nested-calls.js";
@@ -99,12 +100,7 @@ export class AgentRunner {
   async #ask(run: Run, turn: number, ctx: OuterContext): Promise<LlmResponse> {
     const { agent, systemPrompt = agent.systemPrompt } = this.#options;
     const system = [systemPrompt, run.facts].filter((text) => text !== undefined).join("\n\n");
-    const { specs } = this.#menu;
-    const request = {
-      messages: [...run.messages],
-      ...(system !== "" && { system }),
-      ...(specs.length > 0 && { tools: specs }),
-    };
+    const request = requestOf([...run.messages], system === "" ? undefined : system, this.#menu.specs);
     const inner = nested(ctx, { toolId: agent.id, taskKind: "llm", idempotencyKey: ctx.idempotencyKey });
     const response = readAnswer(ctx.stepId, await this.#model.execute(request, inner));
     run.take(response, turn);

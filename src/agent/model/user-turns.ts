@@ -2,7 +2,7 @@
 // turn of the user at a time, so on their way out they are one.
 
 import { isDeepFrozen } from "../../llm/guard/deep-frozen.js";
-import type { LlmMessage, LlmRequest, UserMessage, UserPart } from "../../llm/index.js";
+import type { LlmMessage, LlmRequest, LlmText, UserMessage, UserPart } from "../../llm/index.js";
 
 /** By the first of two that cannot change: what they were joined to before. The prompt boundary knows messages by their identity. */
 const JOINED = new WeakMap<UserMessage, { readonly second: UserMessage; readonly joined: UserMessage }>();
@@ -31,13 +31,14 @@ export function joined(first: UserMessage, second: UserMessage): UserMessage {
   return message;
 }
 
-function partsOf({ content }: UserMessage): readonly UserPart[] {
+/** What a message says, as a list of parts. */
+export function partsOf({ content }: LlmMessage): readonly UserPart[] {
   return Array.isArray(content)
     ? (content as readonly UserPart[])
     : [
         Object.freeze({
           type: "text",
-          text: content as Exclude<UserMessage["content"], readonly UserPart[]>,
+          text: content as LlmText,
         }),
       ];
 }

@@ -2,8 +2,9 @@
 // providers itself and the answer is a decision.
 
 import { hasCode, TypedFailure } from "../../kernel/index.js";
-import type { LlmRequest, LlmResponse } from "../../llm/index.js";
+import type { LlmResponse } from "../../llm/index.js";
 import { AGENT_INTERRUPTED } from "../errors.js";
+import { requestOf } from "../transcript/request-of.js";
 import { readAnswer } from "../turn/answer.js";
 import type { AgentRun } from "../turn/run.js";
 import { routeToolId, type TurnReasoner, tierStepId } from "./turn-reasoner.js";
@@ -27,7 +28,7 @@ export async function askRoutes(
   ask: AskStep,
 ): Promise<Answered> {
   const { reasoningToolId, signal } = run.settings;
-  const request = requestOf(run);
+  const request = requestOf([...run.conversation.messages], run.system, run.menu.specs);
   const recording = { decide: run.ctx.decide, id: stepId };
   if (reasoningToolId === undefined) {
     try {
@@ -46,14 +47,6 @@ export async function askRoutes(
     return response;
   };
   return { given: await reasoner.reason(request, { ...recording, call }), heldAt };
-}
-
-function requestOf({ conversation, system, menu }: AgentRun): LlmRequest {
-  return {
-    messages: [...conversation.messages],
-    ...(system !== undefined && { system }),
-    ...(menu.specs.length > 0 && { tools: menu.specs }),
-  };
 }
 
 function stopped(content: string): TypedFailure {

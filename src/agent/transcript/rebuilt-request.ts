@@ -3,6 +3,7 @@
 import type { LlmMessage, LlmRequest, LlmToolSpec } from "../../llm/index.js";
 import { EMPTY, rolled, textOf } from "./fingerprint.js";
 import { MenuMark } from "./menu-mark.js";
+import { requestOf } from "./request-of.js";
 import type { MessageSource, TurnForm } from "./turn-form.js";
 
 export class RebuiltRequest {
@@ -41,10 +42,6 @@ export class RebuiltRequest {
   }
 
   request(): LlmRequest {
-    return {
-      messages: [...this.#messages],
-      ...(this.#system !== undefined && { system: this.#system }),
-      ...(this.#tools.length > 0 && { tools: this.#tools }),
-    };
+    return requestOf([...this.#messages], this.#system, this.#tools);
   }
 }

@@ -18,6 +18,7 @@ import { EMPTY, rolled, textOf } from "./fingerprint.js";
 import { frozenCopy } from "./frozen.js";
 import { MenuMark } from "./menu-mark.js";
 import { ownIds, shownChoice, shownResult } from "./message-of.js";
+import { requestOf } from "./request-of.js";
 import type { MessageSource, TurnForm } from "./turn-form.js";
 
 /** What a step is given, and what the log keeps of it. */
@@ -102,27 +103,22 @@ export class Transcript {
   turn(stepId: string, system: string | undefined, tools: readonly LlmToolSpec[]): RecordedRequest {
     const count = this.#messages.length;
     const changed = this.#menu.advance(system, tools);
-    const recorded = this.#record(0, count, changed, rolled(this.#rolling, this.#menu.digest), {
-      ...(system !== undefined && { system }),
-      ...(tools.length > 0 && { tools: this.#menu.tools }),
-    });
+    const form = this.#form(0, count, changed, rolled(this.#rolling, this.#menu.digest));
+    const all = this.#messages; // only ever added to
+    const shown = this.#menu.tools;
     this.#first = [];
     this.#added = [];
     this.#span = { base: stepId, size: count, from: 0, to: count };
-    return recorded;
+    return { form, expand: () => requestOf(all.slice(0, count), system, shown) };
   }
 
   /** A request of the messages from `from` up to `to` alone: what a summary is made of. Nothing builds on it. */
   excerpt(from: number, to: number): RecordedRequest {
-    const menu = new MenuMark();
-    const rolling = this.#messages.slice(from, to).map(textOf).reduce(rolled, EMPTY);
-    return this.#record(
-      from,
-      to,
-      { system: null, menu: { keep: 0, add: [] } },
-      rolled(rolling, menu.digest),
-      {},
-    );
+    const all = this.#messages;
+    const rolling = all.slice(from, to).map(textOf).reduce(rolled, EMPTY);
+    const changed = { system: null, menu: { keep: 0, add: [] } };
+    const form = this.#form(from, to, changed, rolled(rolling, new MenuMark().digest));
+    return { form, expand: () => requestOf(all.slice(from, to), undefined, []) };
   }
 
   /** All but the last `keep` messages become these, which no event holds. */
@@ -156,15 +152,9 @@ export class Transcript {
     this.#bytes += size;
   }
 
-  #record(
-    start: number,
-    end: number,
-    changed: Pick<TurnForm, "system" | "menu">,
-    digest: string,
-    rest: Omit<LlmRequest, "messages">,
-  ): RecordedRequest {
+  #form(start: number, end: number, changed: Pick<TurnForm, "system" | "menu">, digest: string): TurnForm {
     const { first, span, added } = this.#sources(start, end);
-    const form: TurnForm = {
+    return {
       turn: 1,
       ...(span && { base: span.base }),
       ...(span && span.from > 0 && { from: span.from }),
@@ -175,8 +165,6 @@ export class Transcript {
       count: end - start,
       digest,
     };
-    const all = this.#messages; // only ever added to
-    return { form, expand: () => ({ messages: all.slice(start, end), ...rest }) };
   }
 
   /** Where the messages from `start` up to `end` stand. */

@@ -15,7 +15,6 @@ import type { ToolMenu } from "../menu/tool-menu.js";
 import type { AgentResult } from "../result.js";
 import { CallLog } from "../tools/call-log.js";
 import { Transcript } from "../transcript/transcript.js";
-import { warn } from "../warnings.js";
 import { callIdsOf, withOwnIds } from "./answer.js";
 import type { Opening } from "./opening.js";
 
@@ -74,12 +73,12 @@ export class AgentRun {
 
   /** A conversation that only grows will be refused one day. */
   warnOfSize(): void {
-    const { warnTranscriptBytes, onWarn } = this.settings;
+    const { warnTranscriptBytes, warn } = this.settings;
     const { bytes } = this.conversation;
     if (this.#isSizeTold || warnTranscriptBytes === false || bytes <= warnTranscriptBytes) return;
     this.#isSizeTold = true;
     const message = `The conversation of ${this.loopId} has ${bytes} bytes and nothing compacts it: see the option compaction.`;
-    warn(onWarn, "LOOM_AGENT_TRANSCRIPT_LARGE", message);
+    warn("LOOM_AGENT_TRANSCRIPT_LARGE", message);
   }
 
   /** What the model knows before its first turn. */
