@@ -24,7 +24,7 @@ import { checkConfig, type LoomConfig } from "./config.js";
 import { readDefinitions } from "./definitions.js";
 import { type Envelope, openEnvelope } from "./envelope.js";
 import { partitionThreads } from "./partition-threads.js";
-import { AppEffects, keepsReasoning, readReasoning } from "./reasoning.js";
+import { AppEffects, keepsReasoning, reasoningDefaults } from "./reasoning.js";
 import { WorkflowRuntime } from "./runtime.js";
 import { redactorOf, vaultOf } from "./secrets.js";
 import { openStores } from "./storage.js";
@@ -100,7 +100,7 @@ export function composeApp(config: LoomConfig, clock?: Clock): LoomApp {
   };
   const effectRuntime = threads
     ? new UnreachableEffects()
-    : new AppEffects(ring(parts), readReasoning(observability.reasoning, stores.contentStore));
+    : new AppEffects(ring(parts), reasoningDefaults(observability.reasoning, stores.contentStore));
   registerEffects?.(effectRuntime);
   if (effectRuntime instanceof AppEffects) effectRuntime.warnOfDropped((message) => observer.warn(message));
   const toThreads =

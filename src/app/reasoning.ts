@@ -42,7 +42,7 @@ export function keepsReasoning(config: ReasoningConfig | undefined): boolean {
 }
 
 /** What the app says to the effects it registers, once it is built. */
-export function readReasoning(
+export function reasoningDefaults(
   config: ReasoningConfig | undefined,
   contentStore: ContentStore,
 ): ReasoningDefaults | undefined {
