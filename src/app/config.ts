@@ -18,6 +18,9 @@ import {
   KillSwitch,
 } from "../effects/index.js";
 import {
+  checkCount,
+  checkFlag,
+  checkFunction,
   checkPolicies,
   type EventEnvelope,
   type FlowModule,
@@ -30,7 +33,7 @@ import { invalidWorkers, readThreadOptions } from "../workers/index.js";
 import type { WorkersConfig } from "../workers/partitions/options.js";
 import { checkDefinitionOptions, DEFINITION_OPTIONS, type DefinitionsConfig } from "./definitions.js";
 import { type EnvelopeConfig, readEnvelope } from "./envelope.js";
-import { checkCount, checkFlag, checkFunction, checkList, isRecord, unavailable } from "./option-checks.js";
+import { checkList, isRecord, unavailable } from "./option-checks.js";
 import { checkReasoning, type ReasoningConfig } from "./reasoning.js";
 import { checkSealingKey, checkSecrets, type SealingKey, type SecretsConfig } from "./secrets.js";
 import type { StorageConfig } from "./storage.js";

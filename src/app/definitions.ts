@@ -3,6 +3,7 @@
 import { SkillRegistry } from "../agent/skills/skill-registry.js";
 import {
   type AgentDefinition,
+  checkFlag,
   HeddleError,
   isAgentDefinition,
   isSkillDefinition,
@@ -10,7 +11,7 @@ import {
   type SkillDefinition,
   type ToolDefinition,
 } from "../kernel/index.js";
-import { checkFlag, checkList, isRecord, unavailable } from "./option-checks.js";
+import { checkList, isRecord, unavailable } from "./option-checks.js";
 
 /** A surface by its id. */
 export interface SurfaceConfig {

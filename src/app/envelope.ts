@@ -1,7 +1,7 @@
 // The envelope: what executions of an app may use, and how much of it they have.
 
 import { type Budget, type BudgetLedger, Ledger, readBudgets } from "../effects/index.js";
-import { checkOptionGroup, invalidOption } from "../kernel/index.js";
+import { checkCount, checkOptionGroup } from "../kernel/index.js";
 
 /** How far executions may go in starting others. Nothing here starts any yet: it is passed on as it is. */
 export interface SpawnLimits {
@@ -33,10 +33,8 @@ export function readEnvelope(envelope: EnvelopeConfig | undefined): void {
   if (budgets !== undefined) readBudgets("execution.envelope.budgets", budgets);
   if (spawn === undefined) return;
   checkOptionGroup("execution.envelope.spawn", spawn, LIMITS);
-  for (const [limit, value] of Object.entries(spawn)) {
-    if (value === undefined || (Number.isInteger(value) && value >= 0)) continue;
-    throw invalidOption(`execution.envelope.spawn.${limit}`, "must be a whole number of at least 0");
-  }
+  checkCount("execution.envelope.spawn.maxDepth", spawn.maxDepth, 0);
+  checkCount("execution.envelope.spawn.maxChildren", spawn.maxChildren, 0);
 }
 
 /** @param now milliseconds since the epoch */

@@ -16,19 +16,6 @@ export function checkList(option: string, value: unknown, check: (item: unknown)
   }
 }
 
-export function checkFunction(option: string, value: unknown): void {
-  if (value !== undefined && typeof value !== "function") throw invalidOption(option, "must be a function");
-}
-
-export function checkFlag(option: string, value: unknown): void {
-  if (value !== undefined && typeof value !== "boolean") throw invalidOption(option, "must be true or false");
-}
-
-export function checkCount(option: string, value: number | undefined, least: number): void {
-  if (value === undefined || (Number.isInteger(value) && value >= least)) return;
-  throw invalidOption(option, `must be a whole number of at least ${least}, not ${value}`);
-}
-
 export function unavailable(option: string): HeddleError {
   return invalidOption(
     option,

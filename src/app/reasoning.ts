@@ -6,8 +6,8 @@ import type { ReasoningStore } from "../agent/evidence/sealed-text.js";
 import { reasoningWarning, withReasoningDefaults } from "../agent/model/model-effect.js";
 import { requireReasoningContinuation } from "../agent/routing/continuation-rule.js";
 import { type Effect, EffectRuntime, type RingLayer } from "../effects/index.js";
-import { type ContentStore, invalidOption, refuseStrangers } from "../kernel/index.js";
-import { checkFlag, isRecord } from "./option-checks.js";
+import { type ContentStore, checkFlag, invalidOption, refuseStrangers } from "../kernel/index.js";
+import { isRecord } from "./option-checks.js";
 
 /** False: nothing of it is kept, and nobody is warned. */
 export type ReasoningConfig =

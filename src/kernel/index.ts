@@ -81,6 +81,7 @@ export type { IssuedSteps, OpenStep } from "./issued-steps.js";
 export { LeanMap } from "./lean-map.js";
 export type { Meter, MeterRow, Totals, Used } from "./meter.js";
 export { checkOptionGroup, refuseStrangers } from "./option-group.js";
+export { checkCount, checkFlag, checkFunction } from "./option-value.js";
 export { checkPolicies, type Grant, type PolicyDefinition, policy$ } from "./policy.js";
 export type { OutcomeEvent } from "./recording.js";
 export { checkEventName, checkUsage } from "./request.js";

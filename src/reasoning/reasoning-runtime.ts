@@ -10,7 +10,7 @@
 // R3  A recorded route need not be there any more; only asking it needs it.
 
 import type { RouteCall, RoutedResponse, TurnReasoner } from "../agent/index.js";
-import { type ExecutionContext, HeddleError, invalidOption } from "../kernel/index.js";
+import { checkFunction, type ExecutionContext, HeddleError, invalidOption } from "../kernel/index.js";
 import { addUsage, guardRequest, type LlmRequest, type LlmResponse, type LlmUsage } from "../llm/index.js";
 import { type ConfidenceSignal, checkConfidence, stopReasonConfidence } from "./confidence.js";
 import {
@@ -96,9 +96,8 @@ export class ReasoningRuntime implements TurnReasoner {
   constructor(options: ReasoningRuntimeOptions) {
     const { router = tagRouter, confidence = stopReasonConfidence, elevateThreshold = 0.5 } = options ?? {};
     this.routes = checkedRoutes(options?.routes);
-    for (const [option, value] of Object.entries({ router, confidence }))
-      if (typeof value !== "function")
-        throw invalidOption(`ReasoningRuntime: ${option}`, "must be a function");
+    checkFunction("ReasoningRuntime: router", router);
+    checkFunction("ReasoningRuntime: confidence", confidence);
     checkConfidence("ReasoningRuntime: elevateThreshold", elevateThreshold);
     this.#router = router;
     this.#confidence = confidence;

@@ -7,7 +7,7 @@
 // H2  A reader is called with one piece at a time; what comes meanwhile is handed over as one piece when it is done.
 // H3  What a reader may have waiting is bounded: beyond it the oldest goes, and the reader is told how much.
 
-import { checkId, HeddleError, invalidOption } from "../kernel/index.js";
+import { checkCount, checkId, HeddleError } from "../kernel/index.js";
 
 export interface ProgressPiece {
   readonly executionId: string;
@@ -34,9 +34,8 @@ export class ProgressHub {
 
   /** @throws CONFIG_INVALID for bounds that are no whole numbers from 1 */
   constructor({ waitingChars = 65_536, readers = 10_000 }: ProgressHubOptions = {}) {
-    for (const [option, value] of Object.entries({ waitingChars, readers }))
-      if (!Number.isSafeInteger(value) || value < 1)
-        throw invalidOption(`ProgressHub: ${option}`, "must be a whole number of at least 1");
+    checkCount("ProgressHub: waitingChars", waitingChars, 1);
+    checkCount("ProgressHub: readers", readers, 1);
     this.#waitingChars = waitingChars;
     this.#most = readers;
   }

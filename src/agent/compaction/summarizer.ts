@@ -2,7 +2,7 @@
 // are served the one that was made.
 
 import { type EffectOptions, LlmEffect } from "../../effects/index.js";
-import { invalidOption, isTainted } from "../../kernel/index.js";
+import { checkCount, invalidOption, isTainted } from "../../kernel/index.js";
 import {
   guardRequest,
   LlmError,
@@ -49,11 +49,7 @@ export function createSummarizerEffect(
 ): LlmEffect<SummarizerInput, Summary> {
   if (typeof instructions !== "string" || instructions === "")
     throw invalidOption("createSummarizerEffect: instructions", "must be a text, and not empty");
-  if (!Number.isInteger(maxTokens) || maxTokens < 1)
-    throw invalidOption(
-      "createSummarizerEffect: maxTokens",
-      `must be a whole number of at least 1, not ${maxTokens}`,
-    );
+  checkCount("createSummarizerEffect: maxTokens", maxTokens, 1);
   return new LlmEffect(async ({ messages }, ctx) => {
     const request = guardRequest({
       system: instructions,

@@ -1,4 +1,4 @@
-import { invalidOption } from "../../kernel/index.js";
+import { checkCount } from "../../kernel/index.js";
 import type { AgentMemory, MemoryEntry, RecallQuery } from "./agent-memory.js";
 
 export interface InMemoryAgentMemoryOptions {
@@ -15,11 +15,7 @@ export class InMemoryAgentMemory implements AgentMemory {
 
   /** @throws CONFIG_INVALID */
   constructor({ scope, maxEntries = 1_000 }: InMemoryAgentMemoryOptions = {}) {
-    if (!Number.isInteger(maxEntries) || maxEntries < 1)
-      throw invalidOption(
-        "InMemoryAgentMemory: maxEntries",
-        `must be a whole number of at least 1, not ${String(maxEntries)}`,
-      );
+    checkCount("InMemoryAgentMemory: maxEntries", maxEntries, 1);
     if (scope !== undefined) this.scope = scope;
     this.#maxEntries = maxEntries;
   }

@@ -2,7 +2,7 @@
 // event, how many there are is then a decision and no property of the provider.
 
 import type { EffectContext } from "../../effects/index.js";
-import { invalidOption } from "../../kernel/index.js";
+import { checkCount, invalidOption } from "../../kernel/index.js";
 
 export interface ChunkDeltasOptions {
   /** No piece is shorter, but for the last. In UTF-16 units. Default 40. */
@@ -38,8 +38,8 @@ export function chunkDeltas<About extends readonly object[] = [ctx: EffectContex
   { minChars = 40, maxChars = Math.max(2_000, minChars) }: ChunkDeltasOptions = {},
 ): ChunkedDeltas<About> {
   if (typeof emit !== "function") throw invalidOption("chunkDeltas: emit", "must be a function of a text");
-  checkChars("minChars", minChars, 1);
-  checkChars("maxChars", maxChars, minChars);
+  checkCount("chunkDeltas: minChars", minChars, 1);
+  checkCount("chunkDeltas: maxChars", maxChars, minChars);
   const held = new WeakMap<object, string>();
   const nobody = {};
 
@@ -73,12 +73,4 @@ function endOfWords(text: string, minChars: number): number {
   if (end >= minChars) return end;
   // Not in the middle of a character.
   return /[\uD800-\uDBFF]$/.test(text) ? text.length - 1 : text.length;
-}
-
-function checkChars(option: string, value: number, least: number): void {
-  if (Number.isInteger(value) && value >= least) return;
-  throw invalidOption(
-    `chunkDeltas: ${option}`,
-    `must be a whole number of at least ${least}, not ${String(value)}`,
-  );
 }

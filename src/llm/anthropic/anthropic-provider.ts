@@ -1,13 +1,13 @@
 // AnthropicProvider: Claude, through @anthropic-ai/sdk.
 
 import type Anthropic from "@anthropic-ai/sdk";
-import { invalidOption } from "../../kernel/index.js";
+import { checkCount, invalidOption } from "../../kernel/index.js";
 import type { GuardedRequest } from "../guard/guarded.js";
 import type { LlmError } from "../llm-error.js";
 import type { LlmResponse, LlmStreamEvent } from "../provider.js";
 import { loadSdk } from "../sdk/load.js";
 import { Once } from "../sdk/once.js";
-import { type CheckedOptions, checkCount, checkOptions, keyOf } from "../sdk/options.js";
+import { type CheckedOptions, checkOptions, keyOf } from "../sdk/options.js";
 import { SdkProvider } from "../sdk/sdk-provider.js";
 import { anthropicFailure } from "./failure.js";
 import { ANTHROPIC } from "./names.js";
@@ -95,5 +95,5 @@ function checkThinking(thinking: AnthropicThinking | undefined): void {
   if (thinking.type !== "enabled") return;
   if (thinking.budgetTokens === undefined)
     throw invalidOption(`${OWNER}: thinking.budgetTokens`, "is missing");
-  checkCount(`${OWNER}: thinking.budgetTokens`, thinking.budgetTokens);
+  checkCount(`${OWNER}: thinking.budgetTokens`, thinking.budgetTokens, 1);
 }

@@ -1,7 +1,7 @@
 // GeminiProvider: Gemini, through @google/genai.
 
 import type { GoogleGenAI } from "@google/genai";
-import { invalidOption } from "../../kernel/index.js";
+import { checkFlag } from "../../kernel/index.js";
 import type { GuardedRequest } from "../guard/guarded.js";
 import type { LlmError } from "../llm-error.js";
 import type { LlmResponse, LlmStreamEvent } from "../provider.js";
@@ -38,8 +38,7 @@ export class GeminiProvider extends SdkProvider {
       own: ["includeThoughts"],
     });
     const { apiKey, model = DEFAULT_MODEL, maxTokens, includeThoughts = false } = options;
-    if (typeof includeThoughts !== "boolean")
-      throw invalidOption(`${OWNER}: includeThoughts`, "must be true or false");
+    checkFlag(`${OWNER}: includeThoughts`, includeThoughts);
     this.#defaults = { model, maxTokens, includeThoughts };
     this.#client = new Once(() => openClient(apiKey, checked));
   }

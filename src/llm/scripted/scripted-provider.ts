@@ -1,7 +1,7 @@
 // scriptedProvider: a model that says what it is told to. For tests, and for programs that run without a network.
 
 import { setTimeout as timer } from "node:timers/promises";
-import { invalidOption } from "../../kernel/index.js";
+import { checkCount, invalidOption } from "../../kernel/index.js";
 import { abortedError, LlmError } from "../llm-error.js";
 import {
   EVERYTHING,
@@ -51,8 +51,7 @@ export function scriptedProvider(script: Script, options: ScriptedProviderOption
   const { id = "scripted", model = id, capabilities = EVERYTHING, strict = false, pieceChars = 8 } = options;
   const sleep = options.sleep ?? sleepByTimer;
   const answerTo = answering(script);
-  if (!Number.isInteger(pieceChars) || pieceChars < 1)
-    throw invalidOption("scriptedProvider: pieceChars", "must be a whole number of at least 1");
+  checkCount("scriptedProvider: pieceChars", pieceChars, 1);
   const requests: LlmRequest[] = [];
 
   const begin = async (request: LlmRequest, signal: AbortSignal | undefined) => {

@@ -1,6 +1,6 @@
 // What all providers on a vendor's SDK are told.
 
-import { invalidOption, refuseStrangers } from "../../kernel/index.js";
+import { checkCount, invalidOption, refuseStrangers } from "../../kernel/index.js";
 import { LlmError } from "../llm-error.js";
 import { checkHeaders } from "./headers.js";
 
@@ -50,14 +50,9 @@ export function checkOptions(
     throw invalidOption(`${owner}: model`, "must be the name of a model");
   if (baseUrl !== undefined && !isHttp(baseUrl))
     throw invalidOption(`${owner}: baseUrl`, "must be an address that begins with http:// or https://");
-  checkCount(`${owner}: maxTokens`, maxTokens);
-  checkCount(`${owner}: timeoutMs`, timeoutMs);
+  checkCount(`${owner}: maxTokens`, maxTokens, 1);
+  checkCount(`${owner}: timeoutMs`, timeoutMs, 1);
   return { baseUrl, headers: checkHeaders(owner, headers, reservedHeaders), timeoutMs };
-}
-
-export function checkCount(option: string, value: number | undefined): void {
-  if (value !== undefined && (!Number.isSafeInteger(value) || value < 1))
-    throw invalidOption(option, "must be a whole number of at least 1");
 }
 
 /**

@@ -4,7 +4,7 @@
 import { AssertionError } from "node:assert";
 import { setTimeout as realDelay } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
-import { type ExecutionState, invalidOption, type RegisteredFlow } from "../../kernel/index.js";
+import { checkCount, type ExecutionState, invalidOption, type RegisteredFlow } from "../../kernel/index.js";
 import { FAULT_NAMES, type FaultName, NO_FAULTS, swarm } from "../sim/faults.js";
 import { SimRandom } from "../sim/random.js";
 import { Simulation, type SimulationResult } from "../sim/simulation.js";
@@ -231,9 +231,8 @@ function wallClockOf(simulation: Simulation): WallClock {
   };
 }
 
-function checkOptions({ seeds = DEFAULT_SEEDS, faults = [] }: SimulateOptions): void {
-  if (!Number.isInteger(seeds) || seeds < 1)
-    throw invalidOption("simulate: seeds", "must be a whole number of at least 1");
+function checkOptions({ seeds, faults = [] }: SimulateOptions): void {
+  checkCount("simulate: seeds", seeds, 1);
   for (const name of faults)
     if (!FAULT_NAMES.includes(name))
       throw invalidOption(
