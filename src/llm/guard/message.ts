@@ -39,12 +39,7 @@ function fenced(message: LlmMessage, place: string): GuardedMessage {
   switch (role) {
     case "assistant":
       return message;
-    case "user": {
-      const content = fencedContent(message.content, place);
-      return content === message.content
-        ? (message as GuardedMessage)
-        : Object.freeze({ ...message, content });
-    }
+    case "user":
     case "tool": {
       const content = fencedContent(message.content, place);
       return content === message.content
