@@ -10,11 +10,11 @@ export interface Clock {
 }
 
 /** The longest delay a platform timer can hold. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
+export const TIMER_MS_MAX = 2 ** 31 - 1;
 
 /** `clock.after` for any delay: a longer one is waited for piece by piece, an infinite one for ever. */
 export function afterLong(clock: Clock, delayMs: number, callback: () => void): () => void {
-  const piece = Math.min(delayMs, LONGEST_TIMER_MS);
+  const piece = Math.min(delayMs, TIMER_MS_MAX);
   let cancel = clock.after(piece, () => {
     if (piece === delayMs) callback();
     else cancel = afterLong(clock, delayMs - piece, callback);

@@ -7,8 +7,6 @@ import { invalidOption } from "../kernel/errors.js";
 
 /** How long a module may take to load, in milliseconds. */
 export const LOAD_TIMEOUT_MS = 60_000;
-/** The longest a platform timer can hold. */
-export const TIMER_MS_MAX = 2 ** 31 - 1;
 
 const RESOURCE_LIMITS: readonly string[] = [
   "maxYoungGenerationSizeMb",

@@ -7,7 +7,7 @@
 // D2  Time moves only when nothing is due, and then to the next task that may run.
 // D3  A lane that has ended runs nothing any more; one that is paused keeps its tasks and runs them late.
 
-import type { Clock } from "../../kernel/index.js";
+import { type Clock, TIMER_MS_MAX } from "../../kernel/clock.js";
 import type { SimRandom } from "./random.js";
 
 interface Task {
@@ -24,7 +24,6 @@ export interface Lane {
 
 /** 1 January 2026: an instant with a full set of digits, so that a truncated one shows. */
 export const DAWN = Date.UTC(2026, 0, 1);
-const LONGEST_DELAY_MS = 2 ** 31 - 1;
 
 export class Scheduler {
   /** Milliseconds since the simulation began. It only grows. */
@@ -95,7 +94,7 @@ export class Scheduler {
     return {
       now: () => this.now,
       after: (delayMs, callback) => {
-        if (!(delayMs >= 0 && delayMs <= LONGEST_DELAY_MS))
+        if (!(delayMs >= 0 && delayMs <= TIMER_MS_MAX))
           throw new RangeError(`no platform timer waits ${delayMs} ms`);
         return this.schedule(lane, delayMs, callback);
       },

@@ -1,14 +1,9 @@
 // Options of partition threads, checked where they enter: every complaint names the option as a user wrote it.
 
 import type { ResourceLimits } from "node:worker_threads";
+import { TIMER_MS_MAX } from "../../kernel/clock.js";
 import { checkOptionGroup, HeddleError, invalidOption } from "../../kernel/index.js";
-import {
-  checkNumber,
-  checkResourceLimits,
-  LOAD_TIMEOUT_MS,
-  moduleUrl,
-  TIMER_MS_MAX,
-} from "../option-rules.js";
+import { checkNumber, checkResourceLimits, LOAD_TIMEOUT_MS, moduleUrl } from "../option-rules.js";
 import type { EffectPoolOptions } from "../pool/options.js";
 
 /** Where executions run. Without it everything runs in the host's thread. */

@@ -3,7 +3,7 @@
 import { existsSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import type { ResourceLimits } from "node:worker_threads";
-import type { Clock } from "../../kernel/clock.js";
+import { type Clock, TIMER_MS_MAX } from "../../kernel/clock.js";
 import { VALUE_LIMITS, type ValueLimits } from "../../kernel/codec/index.js";
 import { type HeddleError, invalidOption } from "../../kernel/errors.js";
 import { checkOptionGroup } from "../../kernel/option-group.js";
@@ -12,7 +12,6 @@ import {
   checkResourceLimits,
   LOAD_TIMEOUT_MS,
   moduleUrl,
-  TIMER_MS_MAX,
 } from "../option-rules.js";
 import { CALLS_MAX } from "./claims.js";
 
