@@ -3,13 +3,10 @@
 // What steps do is seen from outside, by a payment provider that belongs to the test: it notes every request, and holds
 // its answers back for as long as a test wants executions to be under way. Nothing here waits for time to pass.
 
-import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { createServer, get, IncomingMessage, ServerResponse } from "node:http";
 import { connect, Socket } from "node:net";
-import { join } from "node:path";
 import { json } from "node:stream/consumers";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { pathToFileURL } from "node:url";
 import { HeddleError as DaemonError } from "heddle";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { z } from "zod";
@@ -19,27 +16,15 @@ import { Service } from "../../examples/fastify-daemon/service.js";
 import { ERROR_CODES, type EventStore, type HeddleErrorCode } from "../../src/index.js";
 import { type Child, startChild } from "../crash/child.js";
 import { flow, openApp, temporaryDirectory, turns, within } from "../lifecycle/world.js";
+import { Example } from "./example.js";
 
-const project = fileURLToPath(new URL("../..", import.meta.url));
-let build: string;
-let program: URL;
+let example: Example;
 
 beforeAll(() => {
-  // In a place of its own: other tests compile the examples as well, and may do so while ours run.
-  mkdirSync(join(project, "build"), { recursive: true });
-  build = mkdtempSync(join(project, "build/fastify-daemon-"));
-  const tsc = join(project, "node_modules/typescript/bin/tsc");
-  const compiled = spawnSync(
-    process.execPath,
-    [tsc, "-p", "tsconfig.examples.json", "--outDir", build, "--sourceMap", "false"],
-    { cwd: project, encoding: "utf8" },
-  );
-  const main = join(build, "examples/fastify-daemon/main.js");
-  if (!existsSync(main)) throw new Error(`The example was not compiled: ${compiled.stdout}`);
-  program = pathToFileURL(main);
+  example = new Example("fastify-daemon");
 }, 60_000);
 
-afterAll(() => rmSync(build, { recursive: true, force: true }));
+afterAll(() => example.remove());
 
 interface Answer {
   readonly status: number;
@@ -64,7 +49,10 @@ class Daemon {
   }
 
   static spawn(env: Record<string, string> = {}, args: string[] = []): Child {
-    const child = startChild(program, { args, env: { PORT: "0", SHUTDOWN_MS: "10000", ...env } });
+    const child = startChild(pathToFileURL(example.main), {
+      args,
+      env: { PORT: "0", SHUTDOWN_MS: "10000", ...env },
+    });
     onTestFinished(() => child.kill("SIGKILL"));
     return child;
   }

@@ -3,7 +3,7 @@
 // The reference for every killed run is a straight run over the same tree: their reports must not differ in one row.
 // The proof that nothing completed ran twice comes from the program's own counter file, so that file is tested too.
 
-import { execFile, spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import {
   existsSync,
   mkdirSync,
@@ -16,49 +16,28 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Counter } from "../../examples/license-audit/counter.js";
 import { recogniseLicense } from "../../examples/license-audit/license-texts.js";
 import { judge } from "../../examples/license-audit/policy.js";
 import { Row, writeRowsTo } from "../../examples/license-audit/report.js";
 import type { Summary } from "../../examples/license-audit/summary.js";
+import { Example, project, type Run } from "./example.js";
 
-const project = fileURLToPath(new URL("../..", import.meta.url));
-const program = join(project, "build/examples/license-audit/main.js");
+let example: Example;
 let scratch: string;
 
 beforeAll(() => {
-  // As `npm start` does. Type errors do not matter here: `npm run check` judges types.
-  const tsc = join(project, "node_modules/typescript/bin/tsc");
-  const compiled = spawnSync(process.execPath, [tsc, "-p", "tsconfig.examples.json"], {
-    cwd: project,
-    encoding: "utf8",
-  });
-  if (!existsSync(program)) throw new Error(`The example was not compiled: ${compiled.stdout}`);
+  example = new Example("license-audit");
   scratch = mkdtempSync(join(tmpdir(), "heddle-test-license-audit-"));
 }, 60_000);
 
-afterAll(() => rmSync(scratch, { recursive: true, force: true }));
+afterAll(() => {
+  example.remove();
+  rmSync(scratch, { recursive: true, force: true });
+});
 
-interface Run {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-function run(...args: string[]): Promise<Run> {
-  return new Promise((resolve) => {
-    execFile(
-      process.execPath,
-      [program, ...args],
-      { maxBuffer: 64 * 1024 * 1024 },
-      (error, stdout, stderr) => {
-        resolve({ code: typeof error?.code === "number" ? error.code : error ? -1 : 0, stdout, stderr });
-      },
-    );
-  });
-}
+const run = (...args: string[]): Promise<Run> => example.run(args);
 
 let directories = 0;
 const freshDirectory = (): string => join(scratch, `data-${++directories}`);
@@ -338,7 +317,7 @@ describe("Ctrl-C", () => {
     truncateSync(join(tree, "node_modules/a-large/large.bin"), 2 ** 29);
     const directory = freshDirectory();
     // Never reaching its kill: what is tested is that the supervisor passes the signal on.
-    const child = spawn(process.execPath, [program, tree, "--data", directory, "--kill-at", "1000"]);
+    const child = spawn(process.execPath, [example.main, tree, "--data", directory, "--kill-at", "1000"]);
     let stderr = "";
     child.stderr.setEncoding("utf8").on("data", (text: string) => {
       stderr += text;
