@@ -1,7 +1,7 @@
 // Approval: who decides about a change. A person at the terminal, or a rule where there is no terminal.
 
-import { createInterface } from "node:readline/promises";
 import type { AgentApproval } from "heddle/agent";
+import { ask } from "../shared/terminal.js";
 import type { Change } from "./agent.js";
 
 export interface Approver {
@@ -43,20 +43,4 @@ export function byAsking(signal: AbortSignal): Approver {
       }
     },
   };
-}
-
-/** The answer, or undefined when the input ended or `signal` was aborted first. */
-async function ask(question: string, signal: AbortSignal): Promise<string | undefined> {
-  if (signal.aborted) return undefined;
-  // Not a "terminal" for readline: it would take Ctrl-C for itself, and the program could not close its log.
-  const lines = createInterface({ input: process.stdin, output: process.stderr, terminal: false });
-  const closed = new Promise<undefined>((resolve) => lines.once("close", () => resolve(undefined)));
-  const close = (): void => lines.close();
-  signal.addEventListener("abort", close);
-  try {
-    return await Promise.race([lines.question(question), closed]);
-  } finally {
-    signal.removeEventListener("abort", close);
-    close();
-  }
 }

@@ -4,16 +4,16 @@
 //   packages.ts, model.ts             plain code: what the tools do, and which model is asked
 //   approval.ts                       who decides about a change
 //   options, data, screen, report     the command line, and what a person sees
-//
-// The kill half way, and the witness of what really ran, are those of the licence audit beside it.
+//   ../shared                         the experiment: a kill half way, and a witness of what really ran
 
 import { fileURLToPath } from "node:url";
-import { HeddleError } from "heddle";
-import { Counter } from "../license-audit/counter.js";
 import { hasNodeModules } from "../license-audit/scan.js";
-import { supervise } from "../license-audit/supervisor.js";
+import { Counter } from "../shared/counter.js";
+import { makeTemporaryDirectory, removeData } from "../shared/data.js";
+import { supervise } from "../shared/supervisor.js";
+import { describe, isInteractive } from "../shared/terminal.js";
 import { approveAll, byAsking, byRule } from "./approval.js";
-import { makeTemporaryDirectory, openData, removeData } from "./data.js";
+import { openData } from "./data.js";
 import { modelOf } from "./model.js";
 import { type Options, readOptions } from "./options.js";
 import { reportOf, reportText } from "./report.js";
@@ -29,7 +29,6 @@ const STOPPED = 130;
 const KILL_AT_LINE = 10;
 
 const args = process.argv.slice(2);
-const interactive = process.stdin.isTTY && process.stderr.isTTY && !process.env["CI"];
 const screen = new Screen();
 process.exitCode = await main(readOptions(args)).catch((error: unknown) => {
   screen.complain(describe(error));
@@ -37,9 +36,8 @@ process.exitCode = await main(readOptions(args)).catch((error: unknown) => {
 });
 
 async function main(options: Options): Promise<number> {
-  const { tree, life, since = Date.now(), directory = makeTemporaryDirectory() } = options;
-  if (!(await hasNodeModules(tree))) {
-    screen.complain(`${tree} has no node_modules. Install its packages, or name another directory.`);
+  if (!(await hasNodeModules(options.tree))) {
+    screen.complain(`${options.tree} has no node_modules. Install its packages, or name another directory.`);
     return MISUSED;
   }
   const model = modelOf(options.live ?? false, options.model);
@@ -47,6 +45,7 @@ async function main(options: Options): Promise<number> {
     screen.complain("--live needs a key in ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY.");
     return MISUSED;
   }
+  const { life, since = Date.now(), directory = makeTemporaryDirectory("dependency-triage") } = options;
   if (options.crash && life === undefined) {
     return supervise({
       program: fileURLToPath(import.meta.url),
@@ -77,7 +76,7 @@ async function live({ options, model, directory, life, since }: Life): Promise<n
   const stop = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => stop.abort());
   const counter = new Counter(data.counter, crash && life === 1 ? KILL_AT_LINE : undefined);
-  const approver = options.yes ? approveAll : interactive ? byAsking(stop.signal) : byRule;
+  const approver = options.yes ? approveAll : isInteractive ? byAsking(stop.signal) : byRule;
   screen.heading({ tree, model: model.title, directory, life, willKill: counter.willKill });
 
   const ending = await triage({ tree, data, model, counter, approver, screen, signal: stop.signal });
@@ -99,10 +98,4 @@ async function live({ options, model, directory, life, since }: Life): Promise<n
   );
   if (!options.keep) removeData(data);
   return report.failure === undefined ? SUCCEEDED : FAILED;
-}
-
-/** heddle's messages say what happened and what to do, and the system's what it refused. Else it is a bug, and its stack says where. */
-function describe(error: unknown): string {
-  if (error instanceof HeddleError || (error instanceof Error && "syscall" in error)) return error.message;
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

@@ -3,9 +3,9 @@
 import type { EventEnvelope } from "heddle";
 import type { AgentResult } from "heddle/agent";
 import picocolors from "picocolors";
-import type { Tally } from "../license-audit/counter.js";
-import { quoted } from "../license-audit/summary.js";
-import type { DataDirectory } from "./data.js";
+import type { Tally } from "../shared/counter.js";
+import type { DataDirectory } from "../shared/data.js";
+import { quoted } from "../shared/terminal.js";
 import { type Ending, EXECUTION_ID } from "./triage.js";
 
 export interface Moment {
@@ -25,7 +25,7 @@ export interface Report {
   readonly tokens: { readonly input: number; readonly output: number };
   readonly toolCalls: readonly { readonly name: string; readonly outcome: string }[];
   readonly timeline: readonly Moment[];
-  /** Of models and tools, as they noted it themselves: see counter.ts of the licence audit. */
+  /** Of models and tools, as they noted it themselves: see ../shared/counter.ts. */
   readonly calls: Tally;
   readonly kills: number;
   readonly seconds: number;

@@ -4,7 +4,7 @@
 import type { EventEnvelope } from "heddle";
 import type { AgentApproval } from "heddle/agent";
 import picocolors from "picocolors";
-import { quoted } from "../license-audit/summary.js";
+import { quoted } from "../shared/terminal.js";
 import type { Approver } from "./approval.js";
 
 export interface Heading {

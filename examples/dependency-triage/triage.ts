@@ -3,17 +3,17 @@
 
 import { defineConfig, type EventEnvelope, type ExecutionState, type HeddleApp, lmdbStorage } from "heddle";
 import { createAgentModelEffect, pendingCalls } from "heddle/agent";
-import type { Counter } from "../license-audit/counter.js";
+import type { Counter } from "../shared/counter.js";
 import { Change, registerTools, triageAgent } from "./agent.js";
 import type { Approver } from "./approval.js";
-import type { DataDirectory } from "./data.js";
+import type { TriageData } from "./data.js";
 import { MODEL, triageFlow } from "./flow.js";
 import type { Model } from "./model.js";
 import type { Screen } from "./screen.js";
 
 export interface TriageOptions {
   readonly tree: string;
-  readonly data: DataDirectory;
+  readonly data: TriageData;
   readonly model: Model;
   readonly counter: Counter;
   readonly approver: Approver;

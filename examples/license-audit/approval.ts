@@ -1,8 +1,8 @@
 // Approval: who resolves the gate `LicenseApproval`. A person at the terminal, or a rule where there is no terminal.
 
 import { userInfo } from "node:os";
-import { createInterface } from "node:readline/promises";
 import { z } from "zod";
+import { ask } from "../shared/terminal.js";
 import type { Verdict } from "./policy.js";
 
 /** What the gate delivers. heddle checks it before anything is recorded. */
@@ -60,21 +60,4 @@ export function byAsking(signal: AbortSignal): Approver {
       return { approved: true, by };
     },
   };
-}
-
-/** The answer, or undefined when the input ended or `signal` was aborted first. */
-async function ask(question: string, signal: AbortSignal): Promise<string | undefined> {
-  if (signal.aborted) return undefined;
-  // Not a "terminal" for readline: it would take Ctrl-C for itself, and the program could not close its log.
-  const lines = createInterface({ input: process.stdin, output: process.stderr, terminal: false });
-  // A question whose input ends is never answered; the interface only tells that it was closed.
-  const closed = new Promise<undefined>((resolve) => lines.once("close", () => resolve(undefined)));
-  const close = (): void => lines.close();
-  signal.addEventListener("abort", close);
-  try {
-    return await Promise.race([lines.question(question), closed]);
-  } finally {
-    signal.removeEventListener("abort", close);
-    close();
-  }
 }

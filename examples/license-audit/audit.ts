@@ -12,9 +12,9 @@ import {
   type HeddleApp,
   lmdbStorage,
 } from "heddle";
+import type { Counter } from "../shared/counter.js";
 import type { Approver } from "./approval.js";
-import type { Counter } from "./counter.js";
-import type { DataDirectory } from "./data.js";
+import type { AuditData } from "./data.js";
 import { effectsOn } from "./effects.js";
 import { auditPackage } from "./flow.js";
 import { Verdict } from "./policy.js";
@@ -24,7 +24,7 @@ import { threadsFor } from "./threads.js";
 
 export interface AuditOptions {
   readonly packages: readonly Package[];
-  readonly data: DataDirectory;
+  readonly data: AuditData;
   readonly counter: Counter;
   readonly approver: Approver;
   readonly screen: Screen;

@@ -1,50 +1,22 @@
-// Data: the directory of one audit. It belongs to one audited tree, so that starting again goes on with the same work.
+// Data: the directory of one audit.
 
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { claimFor, type DataDirectory, dataIn } from "../shared/data.js";
 
-export interface DataDirectory {
-  readonly dir: string;
-  /** heddle's log. */
-  readonly log: string;
+export interface AuditData extends DataDirectory {
   /** The rows of the report. */
   readonly rows: string;
-  /** What the steps note down outside the log. */
-  readonly counter: string;
-  /** Names the tree. */
-  readonly owner: string;
-}
-
-export function makeTemporaryDirectory(): string {
-  return mkdtempSync(join(tmpdir(), "heddle-license-audit-"));
 }
 
 /** Where what is in it. */
-export function partsOf(dir: string): DataDirectory {
-  return {
-    dir,
-    log: join(dir, "log"),
-    rows: join(dir, "rows"),
-    counter: join(dir, "counter.log"),
-    owner: join(dir, "tree.txt"),
-  };
+export function partsOf(dir: string): AuditData {
+  return { ...dataIn(dir), rows: join(dir, "rows") };
 }
 
 /** Opens the data of an audit of `tree`, and makes what is missing. Undefined when it holds an audit of another tree. */
-export function openData(dir: string, tree: string): DataDirectory | undefined {
+export function openData(dir: string, tree: string): AuditData | undefined {
   const data = partsOf(dir);
   mkdirSync(data.rows, { recursive: true });
-  try {
-    writeFileSync(data.owner, tree, { flag: "wx" });
-  } catch {
-    if (readFileSync(data.owner, "utf8") !== tree) return undefined;
-  }
-  return data;
-}
-
-/** Removes what this program made. The directory itself may be the user's, so it only goes when it is empty then. */
-export function removeData({ dir, ...parts }: DataDirectory): void {
-  for (const part of Object.values(parts)) rmSync(part, { recursive: true, force: true });
-  if (readdirSync(dir).length === 0) rmdirSync(dir);
+  return claimFor(tree, data) ? data : undefined;
 }

@@ -4,23 +4,24 @@
 //   effects.ts, threads.ts, thread-*.ts        what steps run, and with --threads the modules that threads load
 //   scan, contents, license, policy, report,
 //   approval                                   plain code that the steps and the app call
-//   supervisor.ts, counter.ts                  the experiment: a kill half way, and a witness of what really ran
 //   options, data, screen, summary             the command line, and what a person sees
+//   ../shared                                  the experiment: a kill half way, and a witness of what really ran
 
 import { fileURLToPath } from "node:url";
-import { HeddleError } from "heddle";
+import { Counter, LINES_PER_STEP } from "../shared/counter.js";
+import { makeTemporaryDirectory, removeData } from "../shared/data.js";
+import { supervise } from "../shared/supervisor.js";
+import { describe, isInteractive, quoted } from "../shared/terminal.js";
 import { approveAll, byAsking, byRule } from "./approval.js";
 import { audit } from "./audit.js";
-import { Counter, LINES_PER_STEP } from "./counter.js";
-import { makeTemporaryDirectory, openData, removeData } from "./data.js";
+import { openData } from "./data.js";
 import { auditPackage } from "./flow.js";
 import { type Options, readOptions } from "./options.js";
 import { readRows } from "./report.js";
 import { executionIdOf, findPackages, hasNodeModules } from "./scan.js";
 import { Screen } from "./screen.js";
-import { quoted, summarise } from "./summary.js";
+import { summarise } from "./summary.js";
 import { summaryText } from "./summary-text.js";
-import { supervise } from "./supervisor.js";
 
 const SUCCEEDED = 0;
 const FAILED = 1;
@@ -28,7 +29,6 @@ const MISUSED = 2;
 const STOPPED = 130;
 
 const args = process.argv.slice(2);
-const interactive = process.stdin.isTTY && process.stderr.isTTY && !process.env["CI"];
 const screen = new Screen();
 process.exitCode = await main(readOptions(args)).catch((error: unknown) => {
   screen.complain(describe(error));
@@ -40,7 +40,7 @@ async function main(options: Options): Promise<number> {
     screen.complain(`${options.tree} has no node_modules. Install its packages, or name another directory.`);
     return MISUSED;
   }
-  const { life, since = Date.now(), directory = makeTemporaryDirectory() } = options;
+  const { life, since = Date.now(), directory = makeTemporaryDirectory("license-audit") } = options;
   if (options.crash && life === undefined) {
     return supervise({
       program: fileURLToPath(import.meta.url),
@@ -72,7 +72,7 @@ async function live(options: Options, { directory, life, since }: Life): Promise
   const packages = await findPackages(tree);
   const halfWay = Math.ceil((packages.length * auditPackage.definition.steps.length * LINES_PER_STEP) / 2);
   const counter = new Counter(data.counter, crash ? (options.killAt ?? [halfWay])[life - 1] : undefined);
-  const approver = options.yes ? approveAll : interactive ? byAsking(stop.signal) : byRule;
+  const approver = options.yes ? approveAll : isInteractive ? byAsking(stop.signal) : byRule;
   screen.heading({ tree, packages: packages.length, directory, life, willKill: counter.willKill });
 
   const { threads } = options;
@@ -93,10 +93,4 @@ async function live(options: Options, { directory, life, since }: Life): Promise
   else process.stdout.write(summaryText(summary, options.keep));
   if (!options.keep) removeData(data);
   return rows.length === packages.length ? SUCCEEDED : FAILED;
-}
-
-/** heddle's messages say what happened and what to do, and the system's what it refused. Else it is a bug, and its stack says where. */
-function describe(error: unknown): string {
-  if (error instanceof HeddleError || (error instanceof Error && "syscall" in error)) return error.message;
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

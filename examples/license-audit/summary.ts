@@ -1,8 +1,9 @@
 // Summary: what the audit found, and how it went. `--json` prints it as it is.
 
+import type { Tally } from "../shared/counter.js";
+import type { DataDirectory } from "../shared/data.js";
+import { quoted } from "../shared/terminal.js";
 import type { Failure } from "./audit.js";
-import type { Tally } from "./counter.js";
-import type { DataDirectory } from "./data.js";
 import type { Row } from "./report.js";
 
 export interface Summary {
@@ -26,7 +27,7 @@ export interface Summary {
   /** How often the program was killed and started again. */
   readonly kills: number;
   readonly data: string;
-  /** The counter file, see counter.ts. */
+  /** The counter file, see ../shared/counter.ts. */
   readonly counter: string;
   /** Shows the log of one execution. */
   readonly logsCommand: string;
@@ -67,9 +68,4 @@ function countByLicense(rows: readonly Row[]): Summary["licenses"] {
   return [...counts]
     .map(([license, packages]) => ({ license, packages }))
     .toSorted((a, b) => b.packages - a.packages || (a.license < b.license ? -1 : 1));
-}
-
-/** For a shell, where that is needed. */
-export function quoted(text: string): string {
-  return /^[\w@/.:+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -1,6 +1,6 @@
 // What partition threads load: the flow, and the witness around its steps.
 
-import { Counter } from "./counter.js";
+import { Counter } from "../shared/counter.js";
 import { auditOfThread } from "./threads.js";
 
 const { data, killAtLine } = auditOfThread();

@@ -17,11 +17,11 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Counter } from "../../examples/license-audit/counter.js";
 import { recogniseLicense } from "../../examples/license-audit/license-texts.js";
 import { judge } from "../../examples/license-audit/policy.js";
 import { Row, writeRowsTo } from "../../examples/license-audit/report.js";
 import type { Summary } from "../../examples/license-audit/summary.js";
+import { Counter } from "../../examples/shared/counter.js";
 import { Example, project, type Run } from "./example.js";
 
 let example: Example;
