@@ -1,7 +1,7 @@
 // The agent: its tools, as a model is told of them, and what runs when it calls one. What packages say of themselves was written by
 // strangers, so it is marked: it reaches the model behind a fence, and can ask for nothing.
 
-import { mkdir, rename, writeFile } from "node:fs/promises";
+import { rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { agent$, type EffectRuntime, ToolEffect, tainted, tool$ } from "heddle";
 import { z } from "zod";
@@ -85,7 +85,6 @@ export function registerTools(effects: EffectRuntime, tree: string, proposals: s
     new ToolEffect(async (change: Change, { idempotencyKey }) => {
       // The file is named after the call, and appears whole or not at all: a call that runs again writes the same one.
       const file = join(proposals, `${idempotencyKey.replaceAll(/[^\w.-]+/g, "-")}.json`);
-      await mkdir(proposals, { recursive: true });
       await writeFile(`${file}.new`, `${JSON.stringify(change, undefined, 2)}\n`, { flush: true });
       await rename(`${file}.new`, file);
       return { written: true };

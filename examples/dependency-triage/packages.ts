@@ -15,7 +15,7 @@ export interface Listed {
 
 const EXCERPT_CHARS = 1_200;
 const HITS_MAX = 20;
-const FILE_BYTES_MAX = 256 * 1024;
+const FILE_CHARS_MAX = 256 * 1024;
 
 export async function listPackages(
   tree: string,
@@ -35,10 +35,8 @@ export async function readLicense(tree: string, name: string): Promise<LicenseFi
 /** The beginning of its changelog. Undefined: it has none. */
 export async function readChangelog(tree: string, name: string): Promise<string | undefined> {
   const { dir } = await packageNamed(tree, name);
-  const files = await readdir(dir);
-  const file = files.find((entry) => /^(changelog|history|changes)(\.|$)/i.test(entry));
-  if (file === undefined) return undefined;
-  return (await readFile(join(dir, file), "utf8").catch(() => undefined))?.slice(0, EXCERPT_CHARS);
+  const file = (await filesIn(dir)).find((name) => /^(changelog|history|changes)(\.|$)/i.test(name));
+  return file && (await readFile(join(dir, file), "utf8")).slice(0, EXCERPT_CHARS);
 }
 
 /** Lines with the text, in the JavaScript, JSON and Markdown files at the top of a package. */
@@ -49,18 +47,25 @@ export async function searchFiles(
 ): Promise<{ file: string; line: string }[]> {
   const { dir } = await packageNamed(tree, name);
   const hits: { file: string; line: string }[] = [];
-  for (const entry of (await readdir(dir, { withFileTypes: true })).toSorted((a, b) =>
-    a.name < b.name ? -1 : 1,
-  )) {
-    if (!entry.isFile() || !/\.(c?m?js|json|md)$/i.test(entry.name)) continue;
-    const content = (await readFile(join(dir, entry.name), "utf8")).slice(0, FILE_BYTES_MAX);
+  for (const file of await filesIn(dir)) {
+    if (!/\.(c?m?js|json|md)$/i.test(file)) continue;
+    const content = (await readFile(join(dir, file), "utf8")).slice(0, FILE_CHARS_MAX);
     for (const [i, line] of content.split("\n").entries()) {
       if (!line.includes(text)) continue;
-      hits.push({ file: `${entry.name}:${i + 1}`, line: line.trim().slice(0, 200) });
+      hits.push({ file: `${file}:${i + 1}`, line: line.trim().slice(0, 200) });
       if (hits.length === HITS_MAX) return hits;
     }
   }
   return hits;
+}
+
+/** The names of ordinary files: a link may lead anywhere. */
+async function filesIn(dir: string): Promise<string[]> {
+  const entries = await readdir(dir, { withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map(({ name }) => name)
+    .toSorted();
 }
 
 /** By its name among those that are installed: a model names packages, and never directories. */

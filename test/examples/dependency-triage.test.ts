@@ -9,6 +9,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -17,6 +18,7 @@ import { defineConfig, lmdbStorage, taintOrigin } from "heddle";
 import { readTurnRequest } from "heddle/agent";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { byRule } from "../../examples/dependency-triage/approval.js";
+import { readChangelog, searchFiles } from "../../examples/dependency-triage/packages.js";
 import type { Report } from "../../examples/dependency-triage/report.js";
 import { Example, project, type Run } from "./example.js";
 
@@ -114,6 +116,17 @@ describe("the dependency triage", () => {
     const { messages } = readTurnRequest(events, "agent:triage#turn:3");
     const quoting = messages.filter((message) => JSON.stringify(message).includes(HOSTILE));
     expect(quoting.map(({ role, content }) => [role, taintOrigin(content)])).toEqual([["tool", "npm:aaa"]]);
+  });
+
+  it("reads no file that a package links to, wherever that is", async () => {
+    const outside = join(scratch, "secret.md");
+    writeFileSync(outside, "a secret\n");
+    const sly = join(scratch, "sly/node_modules/sly");
+    mkdirSync(sly, { recursive: true });
+    writeFileSync(join(sly, "package.json"), '{"name":"sly","version":"1.0.0"}');
+    for (const name of ["CHANGELOG.md", "notes.md"]) symlinkSync(outside, join(sly, name));
+    expect(await readChangelog(join(scratch, "sly"), "sly")).toBeUndefined();
+    expect(await searchFiles(join(scratch, "sly"), "sly", "secret")).toEqual([]);
   });
 
   it("goes on with what is there when it is started again, and asks nothing twice", async () => {
