@@ -2,7 +2,7 @@
 //
 // `agent-growth/bytes/N`   The log after N turns, beside what was said in them: every message as JSON, once.
 // `agent-growth/turn/N`    A turn near the N-th, beside one near the tenth.
-// `agent-growth/replay/N`  A turn of N when the log is replayed, beside one of 50.
+// `agent-growth/replay/N`  A turn of N when the log is replayed, beside one of 200.
 
 import { existsSync } from "node:fs";
 import { open } from "lmdb";

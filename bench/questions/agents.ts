@@ -4,13 +4,13 @@
 //                        a bit: the model and a tool. The model's time alone lets through 50,000 turns a second.
 // `agents/host-delay/1`  The 99th percentile of the host's lateness meanwhile, partitions in a thread of their own, beside the host's.
 
-import { monitorEventLoopDelay } from "node:perf_hooks";
 import { auditReceipts } from "../harness/audit.js";
-import type { Budget, Measured, Sample } from "../harness/duel.js";
+import type { Budget } from "../harness/duel.js";
+import { duelOfLatenesses, latenessDuring } from "../harness/lateness.js";
 import { load } from "../harness/load.js";
 import type { ByEffort, Question } from "../harness/question.js";
 import { freshDirectory, removeDirectory } from "../harness/scratch.js";
-import { duelApart, duelOfLoads, type LoadSample } from "../harness/separate-duel.js";
+import { duelOfLoads, type LoadSample } from "../harness/separate-duel.js";
 import { TURNS } from "../sides/agents-flows.js";
 import { agentsSide } from "../sides/agents-side.js";
 import { type ThreadsSide, threadsSide } from "../sides/threads-side.js";
@@ -18,7 +18,6 @@ import { type ThreadsSide, threadsSide } from "../sides/threads-side.js";
 const IN_FLIGHT = 1_000;
 const AGENTS: ByEffort<number> = { full: 5_000, quick: 100 };
 const ONE_STEP: ByEffort<number> = { full: 60_000, quick: 1_000 };
-const RESOLUTION_MS = 1;
 const BUDGET: ByEffort<Budget> = {
   full: { timeMs: 0, rounds: 6, warmupRounds: 1 },
   quick: { timeMs: 0, rounds: 2, warmupRounds: 0 },
@@ -66,30 +65,13 @@ function hostDelay(): Question {
   return {
     id,
     ask: (effort) =>
-      duelApart<Sample>(
-        {
-          id,
-          unit: "ms",
-          sync: "none",
-          inFlight: IN_FLIGHT,
-          ratio: "time",
-          budget: BUDGET,
-          names: ["1 thread", "no threads"],
-          figures: (name: string, { latency: { p50, p99, rme } }: Measured) => {
-            return { name, median: p50, errorPercent: rme, p50Ms: p50, p99Ms: p99, sharedBy: 1 };
-          },
-        },
+      duelOfLatenesses(
+        { id, inFlight: IN_FLIGHT, budget: BUDGET, names: ["1 thread", "no threads"] },
         effort,
       ),
     sampler: async (side, effort) => {
       const take = sampler(agentsSide(side === "ours" ? 1 : 0, 1), AGENTS[effort], TURNS);
-      return async () => {
-        const monitor = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
-        monitor.enable();
-        await take();
-        monitor.disable();
-        return { durationMs: Math.max(monitor.percentile(99) / 1e6 - RESOLUTION_MS, 0.01) };
-      };
+      return () => latenessDuring(take);
     },
   };
 }

@@ -2,21 +2,16 @@
 //
 // `host-delay/0`  Partitions in the host's thread, beside the same process with nothing to do: what the measure itself shows.
 // `host-delay/1`  Partitions in a thread of their own, beside partitions in the host's.
-//
-// A sample is the 99th percentile of what perf_hooks' monitor of the event loop sees during one load, less its resolution.
 
-import { monitorEventLoopDelay } from "node:perf_hooks";
 import { setTimeout as delay } from "node:timers/promises";
 import { auditReceipts } from "../harness/audit.js";
-import type { Budget, Measured, Sample } from "../harness/duel.js";
+import type { Budget, Sample } from "../harness/duel.js";
+import { duelOfLatenesses, latenessDuring } from "../harness/lateness.js";
 import { load } from "../harness/load.js";
 import type { ByEffort, Question } from "../harness/question.js";
-import type { Figures } from "../harness/report.js";
 import { freshDirectory, removeDirectory } from "../harness/scratch.js";
-import { duelApart } from "../harness/separate-duel.js";
 import { threadsSide } from "../sides/threads-side.js";
 
-const RESOLUTION_MS = 1;
 const IN_FLIGHT = 1_000;
 const EXECUTIONS: ByEffort<number> = { full: 60_000, quick: 1_000 };
 const IDLE_MS: ByEffort<number> = { full: 2_000, quick: 50 };
@@ -45,19 +40,7 @@ function ask(id: string, ours: Host, theirs: Host): Question {
   return {
     id,
     ask: (effort) =>
-      duelApart<Sample>(
-        {
-          id,
-          unit: "ms",
-          sync: "none",
-          inFlight: IN_FLIGHT,
-          ratio: "time",
-          budget: BUDGET,
-          names: [ours.name, theirs.name],
-          figures,
-        },
-        effort,
-      ),
+      duelOfLatenesses({ id, inFlight: IN_FLIGHT, budget: BUDGET, names: [ours.name, theirs.name] }, effort),
     sampler: async (side, effort) => () => (side === "ours" ? ours : theirs).busy(effort),
   };
 }
@@ -79,17 +62,4 @@ function underLoad(actors: number, name: string): Host {
       return sample;
     },
   };
-}
-
-async function latenessDuring(work: () => Promise<unknown>): Promise<Sample> {
-  const monitor = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
-  monitor.enable();
-  await work();
-  monitor.disable();
-  // A loop that is never late by what can be seen still needs a number that a ratio can be made of.
-  return { durationMs: Math.max(monitor.percentile(99) / 1e6 - RESOLUTION_MS, 0.01) };
-}
-
-function figures(name: string, { latency: { p50, p99, rme } }: Measured): Figures {
-  return { name, median: p50, errorPercent: rme, p50Ms: p50, p99Ms: p99, sharedBy: 1 };
 }

@@ -1,30 +1,14 @@
 // An agent of many turns: each asks a model that does not think, and calls a tool that gives a text of about a kilobyte.
 
-import {
-  agent$,
-  defineConfig,
-  defineFlow,
-  flow$,
-  type HeddleApp,
-  lmdbStorage,
-  ToolEffect,
-  tool$,
-} from "heddle";
-import { agentLoop$, createAgentModelEffect } from "heddle/agent";
+import { defineConfig, defineFlow, flow$, type HeddleApp, lmdbStorage } from "heddle";
+import { agentLoop$ } from "heddle/agent";
 import type { LlmRequest, LlmResponse } from "heddle/llm";
 import { z } from "zod";
 import type { Sync } from "../harness/side.js";
+import { looker, lookUp, MODEL, registerLooker } from "./looker.js";
 
 const KILOBYTE = "All work and no play makes a log that grows. ".repeat(23).slice(0, 1_000);
 const GATE = "Done";
-
-const look = tool$({
-  id: "look",
-  description: "Looks something up",
-  inputSchema: z.object({ turn: z.number() }),
-  outputSchema: z.string(),
-});
-const definition = agent$({ id: "bench", systemPrompt: "You look things up.", tools: [look] });
 
 const flow = defineFlow(
   flow$({
@@ -36,7 +20,7 @@ const flow = defineFlow(
   async (ctx, { turns }) => {
     const { iterations } = await agentLoop$(
       ctx,
-      { definition, modelToolId: "model", maxIterations: turns, warnTranscriptBytes: false },
+      { definition: looker, modelToolId: MODEL, maxIterations: turns, warnTranscriptBytes: false },
       { prompt: KILOBYTE },
     );
     return iterations + (await ctx.suspend<number>({ on: GATE }));
@@ -54,11 +38,11 @@ export interface AgentRun {
 export async function runAgent(directory: string, turns: number, sync: Sync): Promise<AgentRun> {
   const beganMs = new Float64Array(turns + 1);
   let contentBytes = 0;
-  const app = await open(directory, sync, (request) => {
-    const turn = (request.messages.length - 1) / 2;
+  const app = await open(directory, sync, (turn, { messages }) => {
     beganMs[turn] = performance.now();
-    if (turn === turns - 1) contentBytes = jsonBytes(request.messages);
-    return answer(turn, turns);
+    if (turn < turns - 1) return lookUp(turn, KILOBYTE);
+    contentBytes = jsonBytes(messages);
+    return { content: KILOBYTE, stopReason: "end" };
   });
   const handle = await app.runtime.start(flow, { turns }, { executionId: "agent" });
   await handle.waitForSuspend();
@@ -68,7 +52,7 @@ export async function runAgent(directory: string, turns: number, sync: Sync): Pr
   return { turnsMs, contentBytes: contentBytes + KILOBYTE.length };
 }
 
-/** How long it takes to go on with it in another process: to open, to read and replay its log, and to end it. */
+/** How long it takes to go on with it once its log has been opened again: to read and replay it, and to end it. */
 export async function resumeAgent(directory: string, turns: number, sync: Sync): Promise<number> {
   const app = await open(directory, sync, () => {
     throw new Error("A replay asked the model.");
@@ -86,36 +70,15 @@ export async function resumeAgent(directory: string, turns: number, sync: Sync):
 async function open(
   directory: string,
   sync: Sync,
-  ask: (request: LlmRequest) => LlmResponse,
+  answer: (turn: number, request: LlmRequest) => LlmResponse,
 ): Promise<HeddleApp> {
   const app = defineConfig({
     storage: lmdbStorage({ dir: directory, sync }),
     flows: [flow],
-    execution: {
-      registerEffects(effects) {
-        effects.register(
-          "model",
-          createAgentModelEffect({
-            id: "bench",
-            capabilities: { tools: true },
-            complete: async (request) => ask(request),
-          }),
-        );
-        effects.register("look", new ToolEffect(() => KILOBYTE));
-      },
-    },
+    execution: { registerEffects: (effects) => registerLooker(effects, KILOBYTE, answer) },
   });
   await app.start();
   return app;
-}
-
-function answer(turn: number, turns: number): LlmResponse {
-  if (turn === turns - 1) return { content: KILOBYTE, stopReason: "end" };
-  return {
-    content: KILOBYTE,
-    toolCalls: [{ id: `call-${turn}`, name: "look", input: { turn } }],
-    stopReason: "toolUse",
-  };
 }
 
 function jsonBytes(messages: LlmRequest["messages"]): number {

@@ -1,7 +1,7 @@
 // Heddle with its partitions in the host's thread, or in threads of their own.
 
-import { defineConfig, lmdbStorage } from "heddle";
-import { orderOf, type Place, type Session } from "../harness/side.js";
+import { defineConfig, type HeddleApp, lmdbStorage, type RegisteredFlow } from "heddle";
+import { type Order, orderOf, type Place, type Receipt, type Session } from "../harness/side.js";
 import { placeOf } from "./heddle.js";
 import { nothing, type Work, working } from "./threads-flows.js";
 
@@ -19,14 +19,26 @@ const APP = new URL("./threads-flows.js", import.meta.url);
 
 export function threadsSide(actors: number, partitions: number, work: Work, name: string): ThreadsSide {
   const flow = work === "nothing" ? nothing : working;
+  return sideOf(name, flow, partitions, (directory) =>
+    defineConfig({
+      storage: lmdbStorage({ dir: directory, sync: "flush", partitions }),
+      flows: [nothing, working],
+      workers: { actors, app: APP },
+    }),
+  );
+}
+
+/** Executions of one flow, in the app that `configure` makes. */
+export function sideOf(
+  name: string,
+  flow: RegisteredFlow<Order, Receipt>,
+  partitions: number,
+  configure: (directory: string) => HeddleApp,
+): ThreadsSide {
   return {
     name,
     async open(directory) {
-      const app = defineConfig({
-        storage: lmdbStorage({ dir: directory, sync: "flush", partitions }),
-        flows: [nothing, working],
-        workers: { actors, app: APP },
-      });
+      const app = configure(directory);
       await app.start();
       const ids: string[] = [];
       return {
