@@ -5,6 +5,7 @@ import { z } from "zod";
 import type { AgentLoopConfig } from "../../src/agent/index.js";
 import { agent$, HeddleError, type HeddleErrorCode, TypedFailure } from "../../src/kernel/index.js";
 import { AgentStage, anyTool, call, calls, ScriptedModel, says, type ToolRuns } from "../support/agents.js";
+import { latch } from "../support/latch.js";
 import { untilAborted, World } from "../support/world.js";
 
 function staged(tools: ToolRuns, config: Partial<AgentLoopConfig> = {}, world = World.memory()) {
@@ -123,17 +124,14 @@ describe("a tool that fails", () => {
   test("one that may not be repeated and may have run parks in doubt, and its model hears what somebody says of it", async () => {
     const tool = anyTool("pay", { idempotent: false });
     const world = World.lmdb();
-    let isDead = () => {};
-    const dead = new Promise<void>((resolve) => {
-      isDead = resolve;
-    });
+    const dead = latch();
     const pay = () => {
-      isDead();
+      dead.open();
       return new Promise(() => {});
     };
     const { model, stage } = staged({ pay }, { definition: agent$({ id: "a", tools: [tool] }) }, world);
     await stage.start();
-    await world.until(dead);
+    await world.until(dead.opened);
     const process = await stage.open();
     await world.until(process.runtime.handle("x").waitForSuspend());
     expect(world.runs).toEqual(new Map([["x/agent:a#turn:0:tool:0", 1]]));

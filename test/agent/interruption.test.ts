@@ -1,8 +1,8 @@
 // C-AGT-02: an agent is stopped at every moment there is, or its process dies there, and the conversation goes on in a second agent
 // whose provider refuses what a strict vendor refuses.
 //
-// The agent's model streams text and two calls, a tool of which runs until it is told to stop where a test wants that. Moments are
-// the pieces of the stream, the events of the log, and the tools.
+// The agent's model streams text and two calls; a tool that is running when the agent is stopped does not notice. Moments are the
+// pieces of the stream, the events of the log, and the tools.
 
 import { describe, expect, test } from "vitest";
 import { conversationOf, createAgentModelEffect } from "../../src/agent/index.js";
@@ -23,7 +23,8 @@ import {
   ScriptedModel,
   says,
 } from "../support/agents.js";
-import { untilAborted, World } from "../support/world.js";
+import { latch } from "../support/latch.js";
+import { World } from "../support/world.js";
 
 const FIRST: LlmResponse = {
   content: "Let me look. One moment.",
@@ -49,6 +50,9 @@ function piecesOf({ content, toolCalls = [] }: LlmResponse): LlmStreamEvent[] {
 
 const PIECES = piecesOf(FIRST).length;
 
+/** Until the process is killed from outside, or nobody waits any more. */
+const never = (): Promise<never> => new Promise(() => {});
+
 /** An end as a flow may return it. */
 const facts = (end: unknown): unknown => {
   if (!(end instanceof TypedFailure)) return end;
@@ -59,7 +63,6 @@ const facts = (end: unknown): unknown => {
 class Scene {
   readonly world = World.memory();
   readonly requests: LlmRequest[] = [];
-  /** What passes the moment that was chosen may wait here for ever. */
   readonly stage: AgentStage;
   controller = new AbortController();
   conversation: readonly LlmMessage[] | undefined;
@@ -102,9 +105,7 @@ class Scene {
   async #look(at: string, signal: AbortSignal): Promise<string> {
     const index = at === "a" ? 0 : 1;
     await this.#pass(`tool ${index}`);
-    return this.#moment === `tool ${index}` && signal.aborted
-      ? untilAborted(AbortSignal.any([signal]))
-      : `saw ${at}`;
+    return this.#moment === `tool ${index}` && signal.aborted ? never() : `saw ${at}`;
   }
 
   #provider(): LlmProvider {
@@ -162,9 +163,6 @@ function checkEnd({ conversation, requests }: Scene): void {
 }
 
 const stop = ({ controller }: Scene): void => controller.abort(new Error("barge-in"));
-
-/** Until the process is killed from outside. */
-const die = (): Promise<never> => new Promise(() => {});
 
 const MOMENTS: readonly Moment[] = [
   ...Array.from({ length: PIECES + 1 }, (_, n) => `piece ${n}` as const),
@@ -286,17 +284,14 @@ describe("C-AGT-02: an agent whose process dies", () => {
   test.each(MOMENTS.filter((moment) => !moment.startsWith("event")))(
     "at %s goes on as if nothing had happened",
     async (moment) => {
-      let isDead = () => {};
-      const dead = new Promise<void>((resolve) => {
-        isDead = resolve;
-      });
+      const dead = latch();
       const scene = new Scene(moment, () => {
-        isDead();
-        return die();
+        dead.open();
+        return never();
       });
       const process = await scene.stage.open();
       await process.start(scene.stage.flow, null);
-      await scene.world.until(dead);
+      await scene.world.until(dead.opened);
       await scene.toGate();
       expect((await scene.goOn()).end).toMatchObject({ content: "answer to 4", iterations: 2 });
       checkEnd(scene);

@@ -69,10 +69,12 @@ function app(
   return { app: opened, asks };
 }
 
-describe.each([
+const WAYS = [
   ["through the ring", { reasoningToolId: "reasoning" }],
   ["directly", {}],
-] as const)("a turn that is routed %s", (_, config) => {
+] as const;
+
+describe.each(WAYS)("a turn that is routed %s", (_, config) => {
   it("is answered by the cheapest model that is trusted, and a resumed run asks nobody again", async () => {
     const dir = temporaryDirectory();
     const models = new Models([CALL, "hm"], ["sure, it is done"]);
@@ -96,10 +98,7 @@ describe.each([
   });
 });
 
-describe.each([
-  ["through the ring", { reasoningToolId: "reasoning" }],
-  ["directly", {}],
-] as const)("a call that a routed model made %s", (_, config) => {
+describe.each(WAYS)("a call that a routed model made %s", (_, config) => {
   it("is shown to whoever has to approve it", async () => {
     const models = new Models(["hm"], [CALL, "sure"]);
     const { app: opened, asks } = app(models, { ...config, needsApproval: () => true });

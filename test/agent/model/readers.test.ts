@@ -19,6 +19,7 @@ import {
   ToolEffect,
 } from "../../../src/index.js";
 import { type LlmStreamEvent, scriptedProvider } from "../../../src/llm/index.js";
+import { type Random, seededRandom } from "../../crash/random.js";
 import { latch } from "../../support/latch.js";
 import { temporaryDirectory } from "../../support/temporary-directory.js";
 import { until } from "../../support/until.js";
@@ -99,7 +100,7 @@ async function scene(storage: StorageConfig, by: "flow" | "model"): Promise<Scen
 }
 
 /** Reads to the end, leaving at random. */
-async function restlessReader(store: EventStore, random: () => number): Promise<EventEnvelope[]> {
+async function restlessReader(store: EventStore, random: Random): Promise<EventEnvelope[]> {
   const seen: EventEnvelope[] = [];
   for (;;) {
     const patience = Math.floor(random() * 400);
@@ -120,14 +121,6 @@ const textOf = (events: readonly EventEnvelope[]): string =>
     .map(({ payload }) => (payload as { delta: string }).delta)
     .join("");
 
-function seeded(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
-  };
-}
-
 const STORAGES: readonly [string, () => StorageConfig][] = [
   ["in memory", () => ({ kind: "memory" })],
   ["in LMDB", () => lmdbStorage({ dir: temporaryDirectory(), sync: "commit" })],
@@ -139,7 +132,7 @@ describe.each(STORAGES)("5,000 chunks %s, a tool running (C-AGT-06)", (_, storag
     async (by) => {
       const { app, endTool, wasAborted, isTold } = await scene(storage(), by);
       const { eventStore } = app.stores;
-      const readers = [1, 2, 3, 4].map((seed) => restlessReader(eventStore, seeded(seed)));
+      const readers = [1, 2, 3, 4].map((seed) => restlessReader(eventStore, seededRandom(seed)));
       await until(isTold, "all chunks are written");
       expect(wasAborted()).toBe(false);
       endTool();
