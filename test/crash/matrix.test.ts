@@ -28,6 +28,7 @@ import {
   type Point,
 } from "./matrix.js";
 import { OutsideWorld } from "./outside-world.js";
+import { refuseWhileStopped } from "./stopped-owner.js";
 
 const HOST = new URL("./programs/matrix-host.mjs", import.meta.url);
 const IDS = ["again", "once-outcome", "once-fail", "once-retry"] as const;
@@ -118,15 +119,7 @@ class Stage {
 
   async #kill(death: Death): Promise<void> {
     const host = this.#host(death);
-    if (death.then === "hold") {
-      await host.line((line) => line === "holding");
-      host.kill("SIGSTOP");
-      // Also a stopped owner is the owner: a newer epoch comes only after its end.
-      const other = this.#host(undefined);
-      expect(await other.ended).toMatchObject({ code: 0, stderr: "" });
-      expect(other.lines.map(parse)).toMatchObject([{ what: "refused", code: "PARTITION_LOCKED" }]);
-      host.kill("SIGKILL");
-    }
+    if (death.then === "hold") await refuseWhileStopped(host, () => this.#host(undefined));
     const { signal, stderr } = await host.ended;
     expect({ signal, stderr, lines: host.lines }).toMatchObject({ signal: "SIGKILL", stderr: "" });
     // Whoever was told of a start finds it in the log: acknowledged is durable.

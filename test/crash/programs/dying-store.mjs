@@ -6,13 +6,14 @@
 //   { point: "durable" }    before the partition hears that it is durable
 //   { point: "snapshot" }   the count-th snapshot is handed over
 //
-// `event` names the kinds of events whose batch it is, the first of them or the `nth`. `then: "hold"` stops there instead of dying: says so and never goes on.
+// The commit is the `nth` (1 unless it says) of the batches that hold an event of the kinds in `event`, or any event where it names
+// none and says `nth`. `then: "hold"` stops there instead of dying: says so and never goes on.
 
 import { writeSync } from "node:fs";
 import { setImmediate as nextTurn } from "node:timers/promises";
 
 const hasEvent = (batch, types) =>
-  batch.executions.some(({ record }) => record?.events.some(({ type }) => types.includes(type)));
+  batch.executions.some(({ record }) => record?.events.some(({ type }) => !types || types.includes(type)));
 
 /** `onBatch` hears of each batch that holds events. */
 export function dyingStores({ eventStore, snapshotStore }, die, onBatch = () => {}) {
@@ -23,9 +24,10 @@ export function dyingStores({ eventStore, snapshotStore }, die, onBatch = () => 
   };
   let snapshots = 0;
   let batches = 0;
+  const nth = die.nth ?? (die.event && 1);
   const commit = async (log, batch) => {
-    if (batch.executions.some(({ record }) => record)) onBatch();
-    if (!die.event || !hasEvent(batch, die.event) || ++batches !== (die.nth ?? 1)) return log.commit(batch);
+    if (hasEvent(batch)) onBatch();
+    if (!hasEvent(batch, die.event) || ++batches !== nth) return log.commit(batch);
     if (die.point === "held") return end();
     const committed = log.commit(batch);
     if (die.point === "inCommit") {
