@@ -33,7 +33,7 @@ async function main(options: BenchOptions): Promise<number> {
     throw new UsageError(`No row matches --only ${options.only.source}. There are: ${namesOf(questions)}.`);
   }
   // Read before the minutes that follow, so that a wrong file is found out at once.
-  const before = options.compare === undefined ? undefined : readEarlier(options.compare);
+  const before = options.compare === undefined ? undefined : readEarlier(options.compare, options.only);
   const report = await measure(chosen, options.quick);
   const style = options.markdown ? "markdown" : "text";
   console.log(present(report, style));
@@ -44,9 +44,10 @@ async function main(options: BenchOptions): Promise<number> {
   return changes.some(({ verdict }) => verdict === "regression") ? WORSE : 0;
 }
 
-function readEarlier(file: string): Report {
+function readEarlier(file: string, only: RegExp): Report {
   try {
-    return parseReport(readFileSync(file, "utf8"));
+    const report = parseReport(readFileSync(file, "utf8"));
+    return { ...report, rows: report.rows.filter(({ id }) => only.test(id)) };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new UsageError(`${file} is no report of --json: ${reason}`);
@@ -58,7 +59,8 @@ async function measure(chosen: readonly Question[], quick: boolean): Promise<Rep
   const rows: Row[] = [];
   for (const question of chosen) {
     const started = performance.now();
-    const row = await question.ask(quick ? "quick" : "full");
+    const found = await question.ask(quick ? "quick" : "full");
+    const row: Row = question.target ? { ...found, target: question.target } : found;
     const seconds = ((performance.now() - started) / 1_000).toFixed(1);
     console.error(`${row.id}: ${row.ratio.median.toFixed(2)} of ${row.against.name} (${seconds} s)`);
     rows.push(row);

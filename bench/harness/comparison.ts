@@ -1,6 +1,6 @@
 // Comparison: this run and an earlier one, by ratio: what the machine did that day is in both sides of a ratio.
 
-import { isTime, type Report, type Row } from "./report.js";
+import { isTargetMet, isTime, type Report, type Row } from "./report.js";
 import { type Column, renderTable, type TableStyle } from "./table.js";
 
 export interface Change {
@@ -10,6 +10,8 @@ export interface Change {
   /** Positive when it got better, whichever way the ratio goes. */
   readonly gainPercent: number;
   readonly verdict: "regression" | "better" | "same";
+  /** What was promised held before and does not now. A promise made since counts by the one that stands now. */
+  readonly isTargetLost: boolean;
 }
 
 export const TOLERANCE_PERCENT = 10;
@@ -30,7 +32,9 @@ function changeOf(old: Row, row: Row): Change {
   const gainPercent = isTime(row) ? -risePercent : risePercent;
   const verdict =
     gainPercent < -TOLERANCE_PERCENT ? "regression" : gainPercent > TOLERANCE_PERCENT ? "better" : "same";
-  return { id: row.id, before, after, gainPercent, verdict };
+  const { target } = row;
+  const isTargetLost = target !== undefined && isTargetMet({ ...old, target }) === true && !isTargetMet(row);
+  return { id: row.id, before, after, gainPercent, verdict, isTargetLost };
 }
 
 const COLUMNS: readonly Column<Change>[] = [
@@ -45,7 +49,11 @@ const COLUMNS: readonly Column<Change>[] = [
   {
     heading: "",
     align: "left",
-    cell: ({ verdict }) => (verdict === "regression" ? "REGRESSION" : verdict === "same" ? "" : verdict),
+    cell: ({ verdict, isTargetLost }) =>
+      [
+        ...(verdict === "same" ? [] : [verdict === "regression" ? "REGRESSION" : verdict]),
+        ...(isTargetLost ? ["target lost"] : []),
+      ].join(", "),
   },
 ];
 
@@ -59,11 +67,21 @@ export function presentChanges(
   const parts = [style === "markdown" ? `### ${title}` : `${title}\n${"=".repeat(title.length)}`];
   const differences = differencesOf(before, after);
   if (differences.length > 0) parts.push(`The runs are not alike: ${differences.join(", ")}.`);
+  parts.push(
+    ...missing("Only in the earlier run", before, after),
+    ...missing("Only in this run", after, before),
+  );
   if (changes.length === 0) return [...parts, "They have no row in common."].join("\n\n");
   const regressions = changes.filter(({ verdict }) => verdict === "regression").length;
   parts.push(renderTable(COLUMNS, changes, style));
   parts.push(`${regressions} of ${changes.length} ratios are worse by more than ${TOLERANCE_PERCENT} %.`);
   return parts.join("\n\n");
+}
+
+function missing(title: string, from: Report, to: Report): string[] {
+  const known = new Set(to.rows.map(({ id }) => id));
+  const ids = from.rows.map(({ id }) => id).filter((id) => !known.has(id));
+  return ids.length === 0 ? [] : [`${title}: ${ids.join(", ")}.`];
 }
 
 /** What makes ratios of two runs hard to compare. */

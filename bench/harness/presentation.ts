@@ -1,6 +1,6 @@
 // Presentation: a report in words, for a terminal or for a page.
 
-import { isTime, type Report, type Row } from "./report.js";
+import { isTargetMet, isTime, type Report, type Row } from "./report.js";
 import { type Column, renderTable, type TableStyle } from "./table.js";
 
 interface Section {
@@ -15,16 +15,20 @@ const BUSY = 0.2;
 
 const ROW: Column<Row> = left("row", ({ id }) => id);
 const RATIO = right("ratio", ({ ratio }) => `${ratio.median.toFixed(2)} ± ${ratio.mad.toFixed(2)}`);
+const DURABILITY: Column<Row> = left("durability", ({ sync }) => sync);
+const TARGET: Column<Row> = left("target", target);
 const ROUNDS = right("rounds", ({ rounds }) => String(rounds));
 
 /** `against`: what the other side is called in the headings. */
 function rateColumns(against: string): readonly Column<Row>[] {
   return [
     ROW,
+    DURABILITY,
     left("unit", ({ unit }) => unit),
     right("heddle", ({ heddle }) => rate(heddle)),
     right(against, (row) => rate(row.against)),
     RATIO,
+    TARGET,
     right("CPU µs", (row) => `${cpu(row.heddle)} / ${cpu(row.against)}`),
     right("heddle p50 / p99 ms", ({ heddle }) => percentiles(heddle)),
     right(`${against} p50 / p99 ms`, (row) => percentiles(row.against)),
@@ -35,6 +39,7 @@ function rateColumns(against: string): readonly Column<Row>[] {
 
 const TIME_COLUMNS: readonly Column<Row>[] = [
   ROW,
+  DURABILITY,
   right("heddle p50 ms", ({ heddle }) => milliseconds(heddle.p50Ms)),
   right("p99", ({ heddle }) => milliseconds(heddle.p99Ms)),
   right("error of mean", ({ heddle }) => error(heddle)),
@@ -42,16 +47,21 @@ const TIME_COLUMNS: readonly Column<Row>[] = [
   right("p99", ({ against }) => milliseconds(against.p99Ms)),
   right("error of mean", ({ against }) => error(against)),
   RATIO,
+  TARGET,
   ROUNDS,
 ];
 
 /** Both sides named in the row: what is compared differs from row to row. */
 const CALL_COLUMNS: readonly Column<Row>[] = [
   ROW,
+  DURABILITY,
   left("unit", ({ unit }) => unit),
   right("this", (row) => `${row.heddle.name} ${figure(row, row.heddle)}`),
   right("beside", (row) => `${row.against.name} ${figure(row, row.against)}`),
   RATIO,
+  TARGET,
+  right("p50 / p99 ms", (row) => timesOf(row, row.heddle)),
+  right("beside p50 / p99 ms", (row) => timesOf(row, row.against)),
   right("CPU µs", (row) => `${cpu(row.heddle)} / ${cpu(row.against)}`),
   ROUNDS,
 ];
@@ -79,7 +89,7 @@ const SECTIONS: readonly Section[] = [
   {
     title: "Time of one execution, alone",
     note: "Work / durability, beside the raw baseline (limit), which makes the same commits. A lower ratio is better.",
-    shows: (row) => isDurable(row) && isTime(row),
+    shows: (row) => isDurable(row) && row.unit === "ms" && againstLimit(row),
     columns: TIME_COLUMNS,
   },
   {
@@ -95,6 +105,12 @@ const SECTIONS: readonly Section[] = [
     columns: CALL_COLUMNS,
   },
   AGENTS,
+  {
+    title: "Sizes, long logs and long runs",
+    note: "Rates: a higher ratio is better; times and bytes: a lower one.",
+    shows: () => true,
+    columns: CALL_COLUMNS,
+  },
 ];
 
 /** Agents have one of their own. */
@@ -127,6 +143,18 @@ function header({ date, quick, versions, machine }: Report): string[] {
   return lines;
 }
 
+/** "≥ 0.60: held", "≤ 1.30: MISSED" */
+function target(row: Row): string {
+  const isHeld = isTargetMet(row);
+  if (isHeld === undefined) return "";
+  const { ratio, median } = row.target ?? {};
+  const bounds = [
+    ...(ratio === undefined ? [] : [ratio.toFixed(2)]),
+    ...(median === undefined ? [] : [`${median.toLocaleString("en")} ${row.unit}`]),
+  ];
+  return `${isTime(row) ? "≤" : "≥"} ${bounds.join(" or ")}: ${isHeld ? "held" : "MISSED"}`;
+}
+
 function left(heading: string, cell: (row: Row) => string): Column<Row> {
   return { heading, align: "left", cell };
 }
@@ -152,8 +180,13 @@ function percentiles({ p50Ms, p99Ms }: Row["heddle"]): string {
   return `${milliseconds(p50Ms)} / ${milliseconds(p99Ms)}`;
 }
 
+/** Sizes have none. */
+function timesOf({ unit }: Row, figures: Row["heddle"]): string {
+  return unit === "bytes" ? "" : percentiles(figures);
+}
+
 function cpu({ cpuUs }: Row["heddle"]): string {
-  return cpuUs === undefined ? "" : cpuUs.toFixed(cpuUs < 10 ? 1 : 0);
+  return cpuUs === undefined ? "-" : cpuUs.toFixed(cpuUs < 10 ? 1 : 0);
 }
 
 function share({ sharedBy }: Row["heddle"]): string {

@@ -1,12 +1,14 @@
 // Question: one row of the bench, and how much effort to spend on it.
 
 import type { Budget, Sample } from "./duel.js";
-import type { Row } from "./report.js";
+import type { Row, Target } from "./report.js";
 
 export interface Question {
   /** Also the row's id. Stable: `--compare` matches by it. */
   readonly id: string;
   ask(effort: Effort): Promise<Row>;
+  /** What was promised of it: the tables say whether it holds, and the plots show where it lies. */
+  readonly target?: Target;
   /** For questions whose sides are measured in processes of their own: how one of those takes its samples. */
   sampler?(side: "ours" | "theirs", effort: Effort): Promise<() => Promise<Sample>>;
 }

@@ -16,6 +16,28 @@ const Figures = z.object({
   sharedBy: z.number(),
   /** Processor time of all threads for one unit of work. Not measured where a sample is too short for it. */
   cpuUs: z.number().optional(),
+  /** How long a share of all executions took at most, as pairs of share and milliseconds, rising: the curve of their times. */
+  timesMs: z.array(z.tuple([z.number(), z.number()])).optional(),
+});
+
+/** What was promised of a row: at least for a rate, at most for a time or a size. Either will do where there are both. */
+const Target = z.object({
+  ratio: z.number().optional(),
+  /** Of our side, in the unit of the row. */
+  median: z.number().optional(),
+});
+
+/** What a row saw on its way: over time, or over the length of a log. Only plots show it. */
+const Course = z.object({
+  /** With its unit, such as "turns" or "minutes". */
+  along: z.string(),
+  panels: z.array(
+    z.object({
+      /** With its unit, such as "resident memory, MB". */
+      title: z.string(),
+      curves: z.array(z.object({ name: z.string(), points: z.array(z.tuple([z.number(), z.number()])) })),
+    }),
+  ),
 });
 
 const Row = z.object({
@@ -30,6 +52,8 @@ const Row = z.object({
   against: Figures,
   /** `heddle` by `against`, taken within each round. `mad`: median absolute deviation. */
   ratio: z.object({ median: z.number(), mad: z.number(), min: z.number(), max: z.number() }),
+  target: Target.optional(),
+  course: Course.optional(),
 });
 
 const Machine = z.object({
@@ -54,6 +78,8 @@ const Report = z.object({
 });
 
 export type Figures = z.infer<typeof Figures>;
+export type Target = z.infer<typeof Target>;
+export type Course = z.infer<typeof Course>;
 export type Row = z.infer<typeof Row>;
 export type Machine = z.infer<typeof Machine>;
 export type Report = z.infer<typeof Report>;
@@ -69,4 +95,13 @@ export function parseReport(text: string): Report {
 /** Whether less is better: a time or a size, as opposed to a rate. */
 export function isTime(row: Pick<Row, "unit">): boolean {
   return row.unit === "ms" || row.unit === "bytes";
+}
+
+/** Nothing where nothing was promised. */
+export function isTargetMet(row: Row): boolean | undefined {
+  const { target, ratio, heddle } = row;
+  if (!target) return undefined;
+  const holds = (found: number, bound: number | undefined): boolean =>
+    bound !== undefined && (isTime(row) ? found <= bound : found >= bound);
+  return holds(ratio.median, target.ratio) || holds(heddle.median, target.median);
 }

@@ -2,7 +2,7 @@
 
 import { type Budget, duel, type Measured, type Ratio, type Sample } from "./duel.js";
 import { openOwnProcess } from "./own-process.js";
-import { quantile } from "./quantile.js";
+import { quantile, quantileCurve } from "./quantile.js";
 import { type ByEffort, type Effort, SAMPLES_OF_MANY } from "./question.js";
 import { type Figures, type Row, ratioOf } from "./report.js";
 
@@ -71,5 +71,6 @@ function loadFigures(name: string, { throughput }: Measured, samples: readonly L
     p99Ms: quantile(latencies, 0.99),
     sharedBy: mean(({ sharedBy }) => sharedBy),
     cpuUs: mean(({ cpuUs }) => cpuUs),
+    timesMs: quantileCurve(latencies),
   };
 }

@@ -1,6 +1,7 @@
 // Time: how long one thing takes while nothing else runs. Samples are single executions, in two logs that stay open.
 
 import type { Outcome, Sample } from "./duel.js";
+import { quantileCurve } from "./quantile.js";
 import { type Figures, type Row, ratioOf } from "./report.js";
 import type { Sync } from "./side.js";
 
@@ -24,12 +25,25 @@ export function timeRow({ id, sync, outcome }: TimeRowOptions): Row {
     sync,
     inFlight: 1,
     rounds: rounds.length,
-    heddle: figures("heddle", ours.latency),
-    against: figures("limit", theirs.latency),
+    heddle: figures(
+      "heddle",
+      ours.latency,
+      rounds.map((round) => round.ours),
+    ),
+    against: figures(
+      "limit",
+      theirs.latency,
+      rounds.map((round) => round.theirs),
+    ),
     ratio: ratioOf(ratio),
   };
 }
 
-function figures(name: string, { p50, p99, rme }: Outcome<Sample>["ours"]["latency"]): Figures {
-  return { name, median: p50, errorPercent: rme, p50Ms: p50, p99Ms: p99, sharedBy: 1 };
+function figures(
+  name: string,
+  { p50, p99, rme }: Outcome<Sample>["ours"]["latency"],
+  samples: readonly Sample[],
+): Figures {
+  const timesMs = quantileCurve([Float64Array.from(samples, ({ durationMs }) => durationMs)]);
+  return { name, median: p50, errorPercent: rme, p50Ms: p50, p99Ms: p99, sharedBy: 1, timesMs };
 }

@@ -20,7 +20,25 @@ describe("an earlier run", () => {
     const before = reportOf([rowOf("gone", "ms", 1), rowOf("kept", "ms", 1)]);
     const after = reportOf([rowOf("kept", "ms", 1), rowOf("new", "ms", 1)]);
     expect(compareReports(before, after).map(({ id }) => id)).toEqual(["kept"]);
-    expect(presentChanges([], before, after, "text")).toContain("no row in common");
+    const text = presentChanges(compareReports(before, after), before, after, "text");
+    expect(text).toContain("Only in the earlier run: gone.");
+    expect(text).toContain("Only in this run: new.");
+    expect(text).toContain("0 of 1 ratios are worse");
+    expect(presentChanges([], before, reportOf([]), "text")).toContain("no row in common");
+  });
+
+  it("tells of a target that held and does not now, by the target that stands now", () => {
+    const lost = (old: number, now: number) => {
+      const after = { ...rowOf("a", "executions/s", now), target: { ratio: 0.6 } };
+      const before = { ...rowOf("a", "executions/s", old), target: { ratio: 0.5 } };
+      return compareReports(reportOf([before]), reportOf([after]))[0]?.isTargetLost;
+    };
+    expect([lost(0.62, 0.58), lost(0.62, 0.61), lost(0.59, 0.58)]).toEqual([true, false, false]);
+    const [before, after] = [0.62, 0.5].map((ratio) => {
+      return reportOf([{ ...rowOf("a", "executions/s", ratio), target: { ratio: 0.6 } }]);
+    }) as [ReturnType<typeof reportOf>, ReturnType<typeof reportOf>];
+    const text = presentChanges(compareReports(before, after), before, after, "text");
+    expect(text).toContain("REGRESSION, target lost");
   });
 
   it("on another machine is named as such beside the ratios", () => {

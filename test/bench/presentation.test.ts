@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { present } from "../../bench/harness/presentation.js";
-import { quantile } from "../../bench/harness/quantile.js";
+import { quantile, quantileCurve } from "../../bench/harness/quantile.js";
 import { renderTable } from "../../bench/harness/table.js";
 import { reportOf, rowOf } from "./rows.js";
 
@@ -30,6 +30,47 @@ describe("what is printed", () => {
     expect(present(calm, "text")).not.toMatch(/busy|--quick/);
     const busy = { ...calm, quick: true, machine: { ...calm.machine, loadPerCore: 1 } };
     expect(present(busy, "markdown")).toMatch(/--quick run.*busy/s);
+  });
+
+  it.each([
+    ["a rate that is high enough", "executions/s", 0.61, { ratio: 0.6 }, "≥ 0.60: held"],
+    ["a rate that is too low", "executions/s", 0.59, { ratio: 0.6 }, "≥ 0.60: MISSED"],
+    ["a time that is short enough", "ms", 1.29, { ratio: 1.3 }, "≤ 1.30: held"],
+    ["a time that is too long", "ms", 1.31, { ratio: 1.3 }, "≤ 1.30: MISSED"],
+    ["a median, of which the ratio says nothing", "ms", 9, { median: 1 }, "≤ 1 ms: held"],
+    ["either of two", "calls/s", 0.4, { ratio: 0.5, median: 1 }, "≥ 0.50 or 1 calls/s: held"],
+    [
+      "neither of two",
+      "calls/s",
+      0.4,
+      { ratio: 0.5, median: 3_000_000 },
+      "≥ 0.50 or 3,000,000 calls/s: MISSED",
+    ],
+  ] as const)("tells whether what was promised holds: %s", (_title, unit, ratio, target, words) => {
+    const text = present(reportOf([{ ...rowOf("one-step/flush/1", unit, ratio), target }]), "text");
+    expect(text).toContain(words);
+  });
+
+  it("has a place for every row, and names its durability", () => {
+    const units = ["executions/s", "ms", "bytes"] as const;
+    const rows = units.flatMap((unit) => {
+      return (["flush", "commit", "none"] as const).flatMap((sync) => {
+        return ["limit", "another"].map((name) => {
+          const row = rowOf(`${unit}-${sync}-${name}`, unit, 1);
+          return { ...row, sync, against: { ...row.against, name } };
+        });
+      });
+    });
+    const text = present(reportOf(rows), "markdown");
+    for (const { id, sync } of rows) expect(text).toMatch(new RegExp(`^\\| ${id} +\\| ${sync} +\\|`, "m"));
+  });
+
+  it("takes the curve of times as far as there are values to tell it", () => {
+    const hundred = Float64Array.from({ length: 100 }, (_, n) => 100 - n);
+    expect(quantileCurve([hundred])).toEqual([
+      ...[0, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.98, 0.99].map((share) => [share, Math.max(1, share * 100)]),
+      [1, 100],
+    ]);
   });
 
   it("takes percentiles over all samples together", () => {
