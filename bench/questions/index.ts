@@ -12,11 +12,12 @@ import { poolLatency } from "./pool-latency.js";
 import { poolThroughput } from "./pool-throughput.js";
 import { ring } from "./ring.js";
 import { schemas } from "./schemas.js";
+import { TARGETS } from "./targets.js";
 import { tenSteps } from "./ten-steps.js";
 import { threads } from "./threads.js";
 import { transient } from "./transient.js";
 
-export const questions: readonly Question[] = [
+const asked: readonly Question[] = [
   ...oneStep,
   tenSteps,
   ...alone,
@@ -32,3 +33,8 @@ export const questions: readonly Question[] = [
   ...agentGrowth,
   ...agents,
 ];
+
+export const questions: readonly Question[] = asked.map((question) => {
+  const target = TARGETS.get(question.id);
+  return target ? { ...question, target } : question;
+});

@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parseReport, type Report } from "../../bench/harness/report.js";
 import { questions } from "../../bench/questions/index.js";
+import { TARGETS } from "../../bench/questions/targets.js";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 let scratch: string;
@@ -44,6 +45,12 @@ describe("npm run bench", () => {
       expect(row.rounds, row.id).toBeGreaterThan(1);
       expect(quick.stdout).toContain(`| ${row.id} `);
     }
+  });
+
+  it("knows what was promised of its rows, and promises nothing of a row that is not there", () => {
+    const promised = report.rows.filter(({ target }) => target).map(({ id }) => id);
+    expect(promised.toSorted()).toEqual([...TARGETS.keys()].toSorted());
+    expect(quick.stdout).toMatch(/one-step\/flush\/1000 .*≥ 0\.60: (held|MISSED)/);
   });
 
   it("leaves nothing in the temporary directory", () => {
