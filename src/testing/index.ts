@@ -3,12 +3,15 @@
 // For those who test programs: apps in memory whose time stands still, waits, and what `expect` may say of executions; models that were
 // recorded once. For those who write stores: the suites a store has to pass to stand where LMDB stands.
 
+export type { EffectExecutor, Invocation, LateOutcome, Outcome } from "../effects/index.js";
 export { advanceTime, fireDueTimers } from "./app/advance-time.js";
 export { createTestApp, type TestAppConfig } from "./app/create-test-app.js";
 export { captureGolden, driveToSuspend, type Resumable, resumeWith } from "./app/driving.js";
 export { type ExecutionUnderTest, type HeddleMatchers, heddleMatchers } from "./app/matchers.js";
 export { getSurfaceState, type WaitOptions, waitFor, waitForPhase } from "./app/waiting.js";
 export { type ContentStoreSuiteOptions, type ContentUnderTest, contentStoreSuite } from "./content-suite.js";
+export type { PoolCapabilities, PoolProgram, PoolUnderTest } from "./pool-cases/bench.js";
+export { type EffectPoolSuiteOptions, effectPoolSuite, executorOf } from "./pool-suite.js";
 export type { FaultName } from "./sim/faults.js";
 export type { SimulatedEffect, SimulatedEffects } from "./simulate/effect-witness.js";
 export {
