@@ -1,6 +1,8 @@
 // Load: keeps a number of executions in flight, and times the whole and each.
 
+import type { LoadSample } from "./separate-duel.js";
 import type { Receipt } from "./side.js";
+import { writtenBytes } from "./written.js";
 
 export interface LoadOptions {
   readonly executions: number;
@@ -11,6 +13,8 @@ export interface Load {
   readonly elapsedMs: number;
   /** Of all threads of the process. */
   readonly cpuUs: number;
+  /** To the disk, where the system counts it. */
+  readonly writtenBytes: number | undefined;
   /** From the call that starts an execution to its decoded output, by execution. */
   readonly latenciesMs: Float64Array;
   readonly receipts: readonly Receipt[];
@@ -32,9 +36,28 @@ export async function load(
     }
   };
   const cpu = process.cpuUsage();
+  const written = writtenBytes();
   const started = performance.now();
   await Promise.all(Array.from({ length: inFlight }, keepBusy));
   const elapsedMs = performance.now() - started;
   const { user, system } = process.cpuUsage(cpu);
-  return { elapsedMs, cpuUs: user + system, latenciesMs, receipts };
+  return {
+    elapsedMs,
+    cpuUs: user + system,
+    writtenBytes: written === undefined ? undefined : (writtenBytes() ?? 0) - written,
+    latenciesMs,
+    receipts,
+  };
+}
+
+/** The sample that a load is, given how many units of work it did and how many executions went into a commit. */
+export function sampleOf(done: Load, units: number, sharedBy = 1): LoadSample {
+  const { elapsedMs, cpuUs, writtenBytes, latenciesMs } = done;
+  return {
+    durationMs: elapsedMs / units,
+    latenciesMs,
+    sharedBy,
+    cpuUs: cpuUs / units,
+    writtenBytes: writtenBytes === undefined ? undefined : writtenBytes / units,
+  };
 }

@@ -17,6 +17,8 @@ const ROW: Column<Row> = left("row", ({ id }) => id);
 const RATIO = right("ratio", ({ ratio }) => `${ratio.median.toFixed(2)} ± ${ratio.mad.toFixed(2)}`);
 const DURABILITY: Column<Row> = left("durability", ({ sync }) => sync);
 const TARGET: Column<Row> = left("target", target);
+const CPU = right("CPU µs", (row) => `${cpu(row.heddle)} / ${cpu(row.against)}`);
+const WRITTEN = right("KB written", (row) => `${written(row.heddle)} / ${written(row.against)}`);
 const ROUNDS = right("rounds", ({ rounds }) => String(rounds));
 
 /** `against`: what the other side is called in the headings. */
@@ -29,7 +31,8 @@ function rateColumns(against: string): readonly Column<Row>[] {
     right(against, (row) => rate(row.against)),
     RATIO,
     TARGET,
-    right("CPU µs", (row) => `${cpu(row.heddle)} / ${cpu(row.against)}`),
+    CPU,
+    WRITTEN,
     right("heddle p50 / p99 ms", ({ heddle }) => percentiles(heddle)),
     right(`${against} p50 / p99 ms`, (row) => percentiles(row.against)),
     right("share a commit", (row) => `${share(row.heddle)} / ${share(row.against)}`),
@@ -40,11 +43,11 @@ function rateColumns(against: string): readonly Column<Row>[] {
 const TIME_COLUMNS: readonly Column<Row>[] = [
   ROW,
   DURABILITY,
-  right("heddle p50 ms", ({ heddle }) => milliseconds(heddle.p50Ms)),
-  right("p99", ({ heddle }) => milliseconds(heddle.p99Ms)),
+  right("heddle p50 ms", ({ heddle }) => significant(heddle.p50Ms)),
+  right("p99", ({ heddle }) => significant(heddle.p99Ms)),
   right("error of mean", ({ heddle }) => error(heddle)),
-  right("limit p50 ms", ({ against }) => milliseconds(against.p50Ms)),
-  right("p99", ({ against }) => milliseconds(against.p99Ms)),
+  right("limit p50 ms", ({ against }) => significant(against.p50Ms)),
+  right("p99", ({ against }) => significant(against.p99Ms)),
   right("error of mean", ({ against }) => error(against)),
   RATIO,
   TARGET,
@@ -62,7 +65,8 @@ const CALL_COLUMNS: readonly Column<Row>[] = [
   TARGET,
   right("p50 / p99 ms", (row) => timesOf(row, row.heddle)),
   right("beside p50 / p99 ms", (row) => timesOf(row, row.against)),
-  right("CPU µs", (row) => `${cpu(row.heddle)} / ${cpu(row.against)}`),
+  CPU,
+  WRITTEN,
   ROUNDS,
 ];
 
@@ -134,7 +138,7 @@ function header({ date, quick, versions, machine }: Report): string[] {
   const { cores, model, memoryGiB, system, fileSystem, diskFlushMs, loadPerCore } = machine;
   const lines = [
     `heddle ${versions.heddle}, Node ${versions.node}, lmdb ${versions.lmdb}, tinybench ${versions.tinybench}; ${date}`,
-    `${cores} cores, ${model}, ${memoryGiB} GiB, ${system}; ${fileSystem}, 4 KiB written and flushed in ${milliseconds(diskFlushMs)} ms`,
+    `${cores} cores, ${model}, ${memoryGiB} GiB, ${system}; ${fileSystem}, 4 KiB written and flushed in ${significant(diskFlushMs)} ms`,
   ];
   if (quick) lines.push("A --quick run: it shows that the bench works; its figures mean nothing.");
   if (loadPerCore > BUSY) {
@@ -165,7 +169,7 @@ function right(heading: string, cell: (row: Row) => string): Column<Row> {
 
 function figure(row: Row, figures: Row["heddle"]): string {
   if (row.unit === "bytes") return Math.round(figures.median).toLocaleString("en");
-  return isTime(row) ? `${milliseconds(figures.p50Ms)} ms ± ${error(figures)}` : rate(figures);
+  return isTime(row) ? `${significant(figures.p50Ms)} ms ± ${error(figures)}` : rate(figures);
 }
 
 function rate(figures: Row["heddle"]): string {
@@ -177,7 +181,7 @@ function error({ errorPercent }: Row["heddle"]): string {
 }
 
 function percentiles({ p50Ms, p99Ms }: Row["heddle"]): string {
-  return `${milliseconds(p50Ms)} / ${milliseconds(p99Ms)}`;
+  return `${significant(p50Ms)} / ${significant(p99Ms)}`;
 }
 
 /** Sizes have none. */
@@ -189,11 +193,15 @@ function cpu({ cpuUs }: Row["heddle"]): string {
   return cpuUs === undefined ? "-" : cpuUs.toFixed(cpuUs < 10 ? 1 : 0);
 }
 
+function written({ writtenBytes }: Row["heddle"]): string {
+  return writtenBytes === undefined ? "-" : significant(writtenBytes / 1_000);
+}
+
 function share({ sharedBy }: Row["heddle"]): string {
   return sharedBy.toFixed(sharedBy < 10 ? 1 : 0);
 }
 
 /** Three significant digits: times here go from a hundredth of a millisecond to seconds. */
-function milliseconds(value: number): string {
+function significant(value: number): string {
   return value >= 100 ? value.toFixed(0) : value.toPrecision(3);
 }

@@ -1,7 +1,7 @@
 // Rate: how many executions, or steps, a second; each sample on a fresh log, opened and audited off the clock.
 
 import { auditHoldings, auditReceipts, auditRecorded, idleCommitsOf } from "./audit.js";
-import { load } from "./load.js";
+import { load, sampleOf } from "./load.js";
 import type { ByEffort, Question } from "./question.js";
 import { freshDirectory, removeDirectory } from "./scratch.js";
 import { duelOfLoads, type LoadSample } from "./separate-duel.js";
@@ -48,11 +48,8 @@ export async function rateSampler(side: Side, workload: Workload): Promise<() =>
   return async () => {
     const directory = freshDirectory();
     const session = await side.open(directory);
-    const { elapsedMs, cpuUs, latenciesMs, receipts } = await load((n) => session.run(n), {
-      executions,
-      inFlight,
-    });
-    auditReceipts(side.name, receipts);
+    const done = await load((n) => session.run(n), { executions, inFlight });
+    auditReceipts(side.name, done.receipts);
     await auditRecorded(side.name, session, executions);
     await session.close();
     const commits = await auditHoldings(side.name, session, {
@@ -62,11 +59,6 @@ export async function rateSampler(side: Side, workload: Workload): Promise<() =>
       inFlight,
     });
     removeDirectory(directory);
-    return {
-      durationMs: elapsedMs / (executions * unitsEach),
-      latenciesMs,
-      sharedBy: (executions * recordsEach) / commits,
-      cpuUs: cpuUs / (executions * unitsEach),
-    };
+    return sampleOf(done, executions * unitsEach, (executions * recordsEach) / commits);
   };
 }

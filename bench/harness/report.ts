@@ -16,6 +16,8 @@ const Figures = z.object({
   sharedBy: z.number(),
   /** Processor time of all threads for one unit of work. Not measured where a sample is too short for it. */
   cpuUs: z.number().optional(),
+  /** What one unit of work sends to the disk, in whole pages. Only where the system counts it. */
+  writtenBytes: z.number().optional(),
   /** How long a share of all executions took at most, as pairs of share and milliseconds, rising: the curve of their times. */
   timesMs: z.array(z.tuple([z.number(), z.number()])).optional(),
 });

@@ -57,6 +57,7 @@ export interface LoadSample extends Sample {
   /** Executions a commit. */
   readonly sharedBy: number;
   readonly cpuUs: number;
+  readonly writtenBytes?: number | undefined;
 }
 
 function loadFigures(name: string, { throughput }: Measured, samples: readonly LoadSample[]): Figures {
@@ -71,6 +72,9 @@ function loadFigures(name: string, { throughput }: Measured, samples: readonly L
     p99Ms: quantile(latencies, 0.99),
     sharedBy: mean(({ sharedBy }) => sharedBy),
     cpuUs: mean(({ cpuUs }) => cpuUs),
+    ...(samples.every(({ writtenBytes }) => writtenBytes !== undefined) && {
+      writtenBytes: mean(({ writtenBytes = 0 }) => writtenBytes),
+    }),
     timesMs: quantileCurve(latencies),
   };
 }

@@ -7,7 +7,7 @@
 import { auditReceipts } from "../harness/audit.js";
 import type { Budget } from "../harness/duel.js";
 import { duelOfLatenesses, latenessDuring } from "../harness/lateness.js";
-import { load } from "../harness/load.js";
+import { load, sampleOf } from "../harness/load.js";
 import type { ByEffort, Question } from "../harness/question.js";
 import { freshDirectory, removeDirectory } from "../harness/scratch.js";
 import { duelOfLoads, type LoadSample } from "../harness/separate-duel.js";
@@ -54,9 +54,7 @@ function sampler(side: ThreadsSide, executions: number, unitsEach: number): () =
     auditReceipts(side.name, done.receipts);
     await session.close();
     removeDirectory(directory);
-    const units = executions * unitsEach;
-    const { elapsedMs, cpuUs, latenciesMs } = done;
-    return { durationMs: elapsedMs / units, latenciesMs, sharedBy: 1, cpuUs: cpuUs / units };
+    return sampleOf(done, executions * unitsEach);
   };
 }
 

@@ -5,7 +5,7 @@
 // `pool/burn`     An effect that burns 5 ms, 64 in flight, on two threads beside one: how well work spreads.
 
 import { auditReceipts } from "../harness/audit.js";
-import { load } from "../harness/load.js";
+import { load, sampleOf } from "../harness/load.js";
 import type { ByEffort, Question } from "../harness/question.js";
 import { duelOfLoads, type LoadSample } from "../harness/separate-duel.js";
 import { type CallSide, heddlePool, plainPool } from "../sides/pool-calls.js";
@@ -60,11 +60,8 @@ async function callSampler(
   return async () => {
     const executions = calls[effort];
     globalThis.gc?.();
-    const { elapsedMs, cpuUs, latenciesMs, receipts } = await load((n) => session.call(work, n), {
-      executions,
-      inFlight,
-    });
-    auditReceipts(side.name, receipts);
-    return { durationMs: elapsedMs / executions, latenciesMs, sharedBy: 1, cpuUs: cpuUs / executions };
+    const done = await load((n) => session.call(work, n), { executions, inFlight });
+    auditReceipts(side.name, done.receipts);
+    return sampleOf(done, executions);
   };
 }

@@ -7,7 +7,7 @@
 
 import { auditReceipts } from "../harness/audit.js";
 import { holdingsOf } from "../harness/holdings.js";
-import { load } from "../harness/load.js";
+import { load, sampleOf } from "../harness/load.js";
 import type { ByEffort, Question } from "../harness/question.js";
 import { freshDirectory, removeDirectory } from "../harness/scratch.js";
 import { duelOfLoads, type LoadSample } from "../harness/separate-duel.js";
@@ -50,24 +50,16 @@ function sampler(side: ThreadsSide, executions: number): () => Promise<LoadSampl
   return async () => {
     const directory = freshDirectory();
     const session = await side.open(directory);
-    const { elapsedMs, cpuUs, latenciesMs, receipts } = await load((n) => session.run(n), {
-      executions,
-      inFlight: IN_FLIGHT,
-    });
-    auditReceipts(side.name, receipts);
+    const done = await load((n) => session.run(n), { executions, inFlight: IN_FLIGHT });
+    auditReceipts(side.name, done.receipts);
     const last = await session.recorded(executions - 1);
     if ((last as { readonly n?: unknown }).n !== receiptOf(executions - 1).n)
       throw new Error(`${side.name} recorded ${JSON.stringify(last)} as the output of the last execution.`);
     await session.close();
     const commits = await commitsOf(side.name, session, executions);
     removeDirectory(directory);
-    return {
-      durationMs: elapsedMs / executions,
-      latenciesMs,
-      // Those of opening and closing among them: a handful in hundreds.
-      sharedBy: (executions * RECORDS_EACH) / commits,
-      cpuUs: cpuUs / executions,
-    };
+    // Those of opening and closing among them: a handful in hundreds.
+    return sampleOf(done, executions, (executions * RECORDS_EACH) / commits);
   };
 }
 

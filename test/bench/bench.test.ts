@@ -53,6 +53,14 @@ describe("npm run bench", () => {
     expect(quick.stdout).toMatch(/one-step\/flush\/1000 .*≥ 0\.60: (held|MISSED)/);
   });
 
+  it.runIf(process.platform === "linux")("counts what executions, steps and turns send to the disk", () => {
+    for (const id of ["one-step/flush/1000", "ten-steps/flush/1000", "agents/flush/0"]) {
+      const row = report.rows.find((found) => found.id === id);
+      expect(row?.heddle.writtenBytes, id).toBeGreaterThan(100);
+      expect(row?.heddle.cpuUs, id).toBeGreaterThan(1);
+    }
+  });
+
   it("leaves nothing in the temporary directory", () => {
     expect(readdirSync(scratch).filter((name) => name.startsWith("heddle-bench-"))).toEqual([]);
   });
