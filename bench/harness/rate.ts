@@ -9,11 +9,13 @@ import type { Side, Sync } from "./side.js";
 
 export interface RateQuestion {
   readonly id: string;
-  readonly unit: "executions/s" | "steps/s";
+  readonly unit: "executions/s" | "steps/s" | "MB/s";
   readonly sync: Sync;
   readonly inFlight: number;
   /** Steps an execution; it makes one commit more. */
   readonly steps: number;
+  /** Units an execution. Default: one execution, or its steps. */
+  readonly unitsEach?: number;
   /** Executions a sample. */
   readonly executions: ByEffort<number>;
   readonly heddle: Side;
@@ -29,12 +31,13 @@ interface Workload {
 
 export function rateQuestion(question: RateQuestion): Question {
   const { id, unit, sync, inFlight, steps, heddle, against } = question;
+  const { unitsEach = unit === "steps/s" ? steps : 1 } = question;
   return {
     id,
     ask: (effort) => duelOfLoads({ id, unit, sync, inFlight, names: [heddle.name, against.name] }, effort),
     sampler(side, effort) {
       const executions = question.executions[effort];
-      const workload = { executions, inFlight, steps, unitsEach: unit === "steps/s" ? steps : 1 };
+      const workload = { executions, inFlight, steps, unitsEach };
       return rateSampler(side === "ours" ? heddle : against, workload);
     },
   };

@@ -44,7 +44,7 @@ const Course = z.object({
 
 const Row = z.object({
   id: z.string(),
-  unit: z.enum(["executions/s", "steps/s", "calls/s", "turns/s", "ms", "bytes"]),
+  unit: z.enum(["executions/s", "steps/s", "calls/s", "turns/s", "MB/s", "ms", "bytes"]),
   /** "none": nothing is written. */
   sync: z.enum(["flush", "commit", "none"]),
   inFlight: z.number(),

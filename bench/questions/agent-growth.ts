@@ -6,7 +6,7 @@
 
 import { existsSync } from "node:fs";
 import { open } from "lmdb";
-import { quantile } from "../harness/quantile.js";
+import { type Pairs, rowOfPairs } from "../harness/pairs.js";
 import type { ByEffort, Effort, Question } from "../harness/question.js";
 import type { Row } from "../harness/report.js";
 import { freshDirectory, removeDirectory } from "../harness/scratch.js";
@@ -39,40 +39,14 @@ export const agentGrowth: readonly Question[] = [
   }),
 ];
 
-interface Measured {
-  readonly ours: readonly Float64Array[];
-  readonly theirs: readonly Float64Array[];
-  readonly names: readonly [ours: string, theirs: string];
-}
-
-function ask(id: string, unit: Row["unit"], measure: (effort: Effort) => Promise<Measured>): Question {
+function ask(id: string, unit: Row["unit"], measure: (effort: Effort) => Promise<Pairs>): Question {
   return {
     id,
-    async ask(effort) {
-      const { ours, theirs, names } = await measure(effort);
-      const ratios = ours.map((sample, n) => quantile([sample], 0.5) / quantile([theirs[n]!], 0.5));
-      const median = quantile([Float64Array.from(ratios)], 0.5);
-      const mad = quantile([Float64Array.from(ratios, (ratio) => Math.abs(ratio - median))], 0.5);
-      return {
-        id,
-        unit,
-        sync: SYNC,
-        inFlight: 1,
-        rounds: ours.length,
-        heddle: figures(names[0], ours),
-        against: figures(names[1], theirs),
-        ratio: { median, mad, min: Math.min(...ratios), max: Math.max(...ratios) },
-      };
-    },
+    ask: async (effort) => rowOfPairs({ id, unit, sync: SYNC, inFlight: 1 }, await measure(effort)),
   };
 }
 
-function figures(name: string, samples: readonly Float64Array[]): Row["heddle"] {
-  const p50 = quantile(samples, 0.5);
-  return { name, median: p50, errorPercent: 0, p50Ms: p50, p99Ms: quantile(samples, 0.99), sharedBy: 1 };
-}
-
-async function bytesOf(turns: number, effort: Effort): Promise<Measured> {
+async function bytesOf(turns: number, effort: Effort): Promise<Pairs> {
   const samples = await samplesOf(turns, effort);
   return {
     ours: samples.map(({ logBytes }) => Float64Array.of(logBytes)),

@@ -8,6 +8,7 @@ import { coldResume } from "./cold-resume.js";
 import { hostDelay } from "./host-delay.js";
 import { oneStep } from "./one-step.js";
 import { ownIds } from "./own-ids.js";
+import { payload } from "./payload.js";
 import { poolLatency } from "./pool-latency.js";
 import { poolThroughput } from "./pool-throughput.js";
 import { ring } from "./ring.js";
@@ -20,6 +21,7 @@ import { transient } from "./transient.js";
 const asked: readonly Question[] = [
   ...oneStep,
   tenSteps,
+  ...payload,
   ...alone,
   ...coldResume,
   ownIds,

@@ -20,6 +20,7 @@ export const TARGETS: ReadonlyMap<string, Target> = new Map([
   ["ring/commit/1000", RING],
   ["pool/trivial/1000", { ratio: 10 }],
   ["pool/alone", { ratio: 1.3 }],
+  ["threads/cpu/2", { ratio: 1.3 }],
   ["host-delay/1", HOST_DELAY],
   // Three million a second, or half of what the language itself does, whichever is less.
   ["transient/1", { ratio: 0.5, median: 3_000_000 }],

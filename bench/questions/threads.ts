@@ -2,6 +2,7 @@
 //
 // `threads/flush/N`        Steps that do nothing, on N threads, beside the same in the host's thread. What crosses threads costs.
 // `threads/flush/N/100us`  Steps that each work for about 100 µs: here threads are to pay.
+// `threads/cpu/2`          Steps that each work for about 200 µs, on two threads beside one: how well they spread.
 //
 // With N = 0 it is two partitions in the host's thread beside one: how much of the difference is not the threads'.
 
@@ -20,21 +21,26 @@ const RECORDS_EACH = 2;
 const EXECUTIONS: { readonly [W in Work]: ByEffort<number> } = {
   nothing: { full: 60_000, quick: 1_000 },
   "100us": { full: 20_000, quick: 1_000 },
+  "200us": { full: 10_000, quick: 1_000 },
 };
 
-export const threads: readonly Question[] = (["nothing", "100us"] as const).flatMap((work) => [
-  ask(0, work),
-  ask(1, work),
-  ask(2, work),
-]);
+export const threads: readonly Question[] = [
+  ...(["nothing", "100us"] as const).flatMap((work) => [0, 1, 2].map((actors) => besideNone(actors, work))),
+  ask("threads/cpu/2", "200us", onThreads(2, "200us"), onThreads(1, "200us")),
+];
 
-function ask(actors: number, work: Work): Question {
+function besideNone(actors: number, work: Work): Question {
   const id = `threads/flush/${actors}${work === "nothing" ? "" : `/${work}`}`;
-  const ours =
-    actors === 0
-      ? threadsSide(0, 2, work, "2 partitions")
-      : threadsSide(actors, actors, work, actors === 1 ? "1 thread" : `${actors} threads`);
-  const theirs = threadsSide(0, 1, work, "no threads");
+  const ours = actors === 0 ? threadsSide(0, 2, work, "2 partitions") : onThreads(actors, work);
+  return ask(id, work, ours, threadsSide(0, 1, work, "no threads"));
+}
+
+/** One partition each. */
+function onThreads(actors: number, work: Work): ThreadsSide {
+  return threadsSide(actors, actors, work, actors === 1 ? "1 thread" : `${actors} threads`);
+}
+
+function ask(id: string, work: Work, ours: ThreadsSide, theirs: ThreadsSide): Question {
   return {
     id,
     ask: (effort) =>

@@ -26,6 +26,8 @@ export interface HeddleOptions {
   /** What the tables call it. Default "heddle". */
   readonly name?: string;
   readonly schemas?: Schemas;
+  /** What is run in place of a chain of steps: as many of them, and the same input and output. */
+  readonly flow?: RegisteredFlow<Order, Receipt>;
   /** Ids of the caller's own. Without it heddle makes them. */
   readonly idOf?: (n: number) => string;
   /** What stands around every effect, and for whom executions are started. Default: nothing, nobody. */
@@ -37,8 +39,15 @@ export interface Ring extends Pick<HeddleConfig, "security" | "execution"> {
 }
 
 /** Executions of so many steps, one after the other. */
-export function heddle({ steps, sync, name = "heddle", schemas = checked, idOf, ring }: HeddleOptions): Side {
-  const flow = chainFlow(steps, schemas);
+export function heddle({
+  steps,
+  sync,
+  name = "heddle",
+  schemas = checked,
+  flow = chainFlow(steps, schemas),
+  idOf,
+  ring,
+}: HeddleOptions): Side {
   const optionsOf = (n: number) =>
     (idOf || ring) && { ...(idOf && { executionId: idOf(n) }), ...(ring && { principal: ring.principal }) };
   return {

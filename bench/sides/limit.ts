@@ -15,10 +15,12 @@ import { type RawExecution, RawLog } from "./raw-log.js";
 export interface LimitOptions {
   readonly steps: number;
   readonly sync: Sync;
+  /** What each step gives. Default: a receipt. */
+  readonly result?: unknown;
 }
 
 /** Executions of so many steps, one after the other. */
-export function limit({ steps, sync }: LimitOptions): Side {
+export function limit({ steps, sync, result }: LimitOptions): Side {
   return {
     name: "limit",
     async open(directory) {
@@ -26,7 +28,7 @@ export function limit({ steps, sync }: LimitOptions): Side {
       return {
         ...openLogOf(log),
         async run(n) {
-          const { execution, receipt } = await runSteps(log, n, steps);
+          const { execution, receipt } = await runSteps(log, n, steps, result);
           execution.status = "completed";
           log.append(execution, { type: "EXECUTION_COMPLETED", ts: Date.now(), output: receipt });
           await log.durable(execution);
@@ -65,6 +67,7 @@ async function runSteps(
   log: RawLog,
   n: number,
   steps: number,
+  result?: unknown,
 ): Promise<{ execution: RawExecution; receipt: Receipt }> {
   const execution = log.create(n);
   const order = orderOf(n);
@@ -74,7 +77,12 @@ async function runSteps(
     log.append(execution, { type: "STEP_STARTED", ts: Date.now(), stepId: `s${i}`, input: order });
     await log.durable(execution); // A step begins once its request is durable.
     receipt = { ok: true, n: order.n };
-    log.append(execution, { type: "STEP_COMPLETED", ts: Date.now(), stepId: `s${i}`, output: receipt });
+    log.append(execution, {
+      type: "STEP_COMPLETED",
+      ts: Date.now(),
+      stepId: `s${i}`,
+      output: result ?? receipt,
+    });
   }
   return { execution, receipt };
 }

@@ -3,7 +3,7 @@
 import { defineConfig, type HeddleApp, lmdbStorage, type RegisteredFlow } from "heddle";
 import { type Order, orderOf, type Place, type Receipt, type Session } from "../harness/side.js";
 import { placeOf } from "./heddle.js";
-import { nothing, type Work, working } from "./threads-flows.js";
+import { flowOf, type Work } from "./threads-flows.js";
 
 export interface ThreadsSide {
   readonly name: string;
@@ -18,11 +18,11 @@ export interface ThreadsSession extends Omit<Session, "place"> {
 const APP = new URL("./threads-flows.js", import.meta.url);
 
 export function threadsSide(actors: number, partitions: number, work: Work, name: string): ThreadsSide {
-  const flow = work === "nothing" ? nothing : working;
+  const flow = flowOf(work);
   return sideOf(name, flow, partitions, (directory) =>
     defineConfig({
       storage: lmdbStorage({ dir: directory, sync: "flush", partitions }),
-      flows: [nothing, working],
+      flows: [flow],
       workers: { actors, app: APP },
     }),
   );
