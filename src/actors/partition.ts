@@ -497,14 +497,14 @@ export class Partition implements IntakeHost, InquiriesHost {
       else actor.post({ kind: "settled", attempt, outcome });
       this.#checkDrained();
     };
+    if (!this.#footprints && !this.#admission.isBounded) return this.#executor.dispatch(attempt, settle);
     const begin = (whenOver?: () => void): void =>
       this.#executor.dispatch(attempt, (outcome) => {
         whenOver?.();
         settle(outcome);
       });
     if (this.#footprints) this.#footprints.follow(actor.id, begin);
-    else if (this.#admission.isBounded) this.#admission.follow(begin, (by) => this.#lend(actor, by));
-    else this.#executor.dispatch(attempt, settle);
+    else this.#admission.follow(begin, (by) => this.#lend(actor, by));
   }
 
   /** So many more, or fewer, of its handlers wait for other executions. */

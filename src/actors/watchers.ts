@@ -153,11 +153,15 @@ export class Watchers {
     const { executionId, standing } = news;
     const waiting = this.#waiting.get(executionId);
     if (!waiting) return;
-    const rest = waiting.filter((watcher) => !isOver(watcher.awaited, standing));
-    if (rest.length === 0) this.#waiting.delete(executionId);
-    else this.#waiting.set(executionId, rest);
-    for (const watcher of waiting) {
-      if (!isOver(watcher.awaited, standing)) continue;
+    const isDone = ({ awaited }: Watcher): boolean => isOver(awaited, standing);
+    const done = waiting.every(isDone) ? waiting : waiting.filter(isDone);
+    if (done === waiting) this.#waiting.delete(executionId);
+    else
+      this.#waiting.set(
+        executionId,
+        waiting.filter((watcher) => !isDone(watcher)),
+      );
+    for (const watcher of done) {
       try {
         if (standing.aside) watcher.reject(setAsideError(executionId, standing.aside));
         else watcher.tell(news);

@@ -478,35 +478,8 @@ export function usedIn(event: ExecutionEvent): Used | undefined {
   }
 }
 
-const EVENT_TYPES = Object.keys(EVENT_KINDS) as EventType[];
-const FIELDS = Object.fromEntries(EVENT_TYPES.map((type) => [type, Object.keys(EVENT_KINDS[type].fields)]));
-const TYPE_OF_CODE = new Map(EVENT_TYPES.map((type) => [EVENT_KINDS[type].code, type]));
-
 /** Names a flow may not give to a gate or a domain event, because the log uses them itself. */
-export const RESERVED_EVENT_NAMES: ReadonlySet<string> = new Set(EVENT_TYPES);
-
-/** The stored form of an event. Trailing absent fields are dropped. */
-export function eventToRow(event: ExecutionEvent): unknown[] {
-  const fields = FIELDS[event.type]!;
-  const values = event as unknown as Record<string, unknown>;
-  let count = fields.length;
-  while (count > 0 && values[fields[count - 1]!] === undefined) count--;
-  // Of its exact length: a literal that is pushed to grows to seventeen slots, and there is a row for every event.
-  const stored = Array<unknown>(count + 1);
-  stored[0] = EVENT_KINDS[event.type].code;
-  for (let i = 0; i < count; i++) stored[i + 1] = values[fields[i]!];
-  return stored;
-}
-
-/** The event of a stored row; throws RECORD_UNREADABLE for a row that no version of heddle wrote. */
-export function eventFromRow(stored: unknown): ExecutionEvent {
-  const type = Array.isArray(stored) ? TYPE_OF_CODE.get(stored[0] as number) : undefined;
-  if (!type) throw new HeddleError("RECORD_UNREADABLE", "a stored event has no known kind");
-  const fields = FIELDS[type]!;
-  const event: Record<string, unknown> = { type };
-  for (let i = 0; i < fields.length; i++) event[fields[i]!] = (stored as unknown[])[i + 1];
-  return event as unknown as ExecutionEvent;
-}
+export const RESERVED_EVENT_NAMES: ReadonlySet<string> = new Set(Object.keys(EVENT_KINDS));
 
 /** Checks every field of an event against its kind: for logs that come from outside, and for `verify`. */
 export function checkEvent(event: ExecutionEvent): void {

@@ -1,13 +1,8 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { envelopesOf } from "../../src/kernel/envelope.js";
-import {
-  checkEvent,
-  EVENT_KINDS,
-  EVENT_SCHEMA_VERSION,
-  eventFromRow,
-  eventToRow,
-} from "../../src/kernel/events.js";
+import { eventFromRow, eventToRow } from "../../src/kernel/event-row.js";
+import { checkEvent, EVENT_KINDS, EVENT_SCHEMA_VERSION } from "../../src/kernel/events.js";
 import { fromWire, HeddleError, RESERVED_EVENT_NAMES, toWire } from "../../src/kernel/index.js";
 import { anyEvent, SAMPLES } from "../support/events.js";
 

@@ -3,7 +3,8 @@
 
 import { packRecord, unpackRecord, type Wire } from "../codec/index.js";
 import { HeddleError } from "../errors.js";
-import { EVENT_SCHEMA_VERSION, eventFromRow, eventToRow } from "../events.js";
+import { eventFromRow, eventToRow } from "../event-row.js";
+import { EVENT_SCHEMA_VERSION } from "../events.js";
 import type { MeterRow } from "../meter.js";
 import type { FiledStatus } from "../status.js";
 import type { ExecutionHeader, LogRecord, Snapshot } from "./spi.js";
