@@ -1,8 +1,8 @@
 // Event rows: the stored form of events, `[code, ...fields]`, trailing absent fields dropped.
 //
-// Rows are written out, kind by kind: reading a property by a name that varies is the slowest way there is, and in the loop of all
-// events it was a sixth of what a durable step costs. The table of events.ts has the same fields in the same order; rows are
-// read back by that one (events.test.ts holds the two together).
+// Rows are written out, kind by kind: reading a property by a name that varies is the slowest way there is, and there is a row for
+// every event. The table of events.ts has the same fields in the same order, and rows are read back by that one: a test writes and
+// reads every kind.
 
 import { HeddleError } from "./errors.js";
 import { EVENT_KINDS, type EventOf, type EventType, type ExecutionEvent } from "./events.js";

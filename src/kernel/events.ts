@@ -1,7 +1,7 @@
 // Events: the vocabulary of an execution's log, one row of the table per kind.
 //
 // An event is stored as a row `[code, ...fields]`; `code` and the order of `fields` are the format, so rows of the
-// table are only ever appended to, never reordered. What programs see is the envelope, with names and
+// table are only ever appended to, never reordered (event-row.ts). What programs see is the envelope, with names and
 // payloads of its own: a gate's resolution and a domain event appear under the name the user gave them.
 
 import type { Wire } from "./codec/index.js";
