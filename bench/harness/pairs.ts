@@ -33,5 +33,13 @@ export function medianOf(sample: Float64Array): number {
 
 function figures(name: string, samples: readonly Float64Array[]): Figures {
   const p50 = quantile(samples, 0.5);
-  return { name, median: p50, errorPercent: 0, p50Ms: p50, p99Ms: quantile(samples, 0.99), sharedBy: 1 };
+  const errorPercent = errorOf(samples.map(medianOf));
+  return { name, median: p50, errorPercent, p50Ms: p50, p99Ms: quantile(samples, 0.99), sharedBy: 1 };
+}
+
+/** Of the mean of what the rounds found, as if they were many: the rounds of a row like these are too few to promise more. */
+function errorOf(medians: readonly number[]): number {
+  const mean = medians.reduce((sum, value) => sum + value, 0) / medians.length;
+  const variance = medians.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (medians.length - 1);
+  return (100 * 1.96 * Math.sqrt(variance / medians.length)) / mean;
 }

@@ -6,6 +6,7 @@ import { agents } from "./agents.js";
 import { alone } from "./alone.js";
 import { coldResume } from "./cold-resume.js";
 import { hostDelay } from "./host-delay.js";
+import { memory } from "./memory.js";
 import { oneStep } from "./one-step.js";
 import { ownIds } from "./own-ids.js";
 import { payload } from "./payload.js";
@@ -13,6 +14,7 @@ import { poolLatency } from "./pool-latency.js";
 import { poolThroughput } from "./pool-throughput.js";
 import { ring } from "./ring.js";
 import { schemas } from "./schemas.js";
+import { longRun } from "./steps.js";
 import { TARGETS } from "./targets.js";
 import { tenSteps } from "./ten-steps.js";
 import { threads } from "./threads.js";
@@ -32,6 +34,8 @@ const asked: readonly Question[] = [
   ...threads,
   ...hostDelay,
   transient,
+  longRun,
+  ...memory,
   ...agentGrowth,
   ...agents,
 ];

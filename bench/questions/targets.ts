@@ -24,6 +24,10 @@ export const TARGETS: ReadonlyMap<string, Target> = new Map([
   ["host-delay/1", HOST_DELAY],
   // Three million a second, or half of what the language itself does, whichever is less.
   ["transient/1", { ratio: 0.5, median: 3_000_000 }],
+  ["steps/25000", { ratio: 1.2 }],
+  ["memory/hot", { median: 4_096 }],
+  // Nothing, but a collection leaves some bytes more or less.
+  ["memory/parked", { median: 40 }],
   ["agent-growth/bytes/50", AGENT_LOG],
   ["agent-growth/bytes/200", AGENT_LOG],
   ["agent-growth/bytes/650", AGENT_LOG],
