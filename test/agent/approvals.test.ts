@@ -157,6 +157,33 @@ describe("an approval is bound to its call", () => {
     expect(world.runs.size).toBe(2);
   });
 
+  test("C-AGT-03: a decision about the same call with other arguments is refused", async () => {
+    const open = async (table: string) => {
+      const model = new ScriptedModel([calls(call("c", "drop", { table })), says("done")]);
+      const stage = new AgentStage(World.memory(), { ...twice(), model });
+      const process = await stage.start();
+      await stage.world.until(process.runtime.handle("x").waitForSuspend());
+      const [waiting] = await pending(process);
+      return { process, world: stage.world, correlationKey: waiting!.correlationKey };
+    };
+    const seen = await open("drafts");
+    const { process, world, correlationKey } = await open("customers");
+    // The same place of the same turn.
+    expect(correlationKey.split(":").slice(0, -1)).toEqual(seen.correlationKey.split(":").slice(0, -1));
+    const approved = process.runtime.resume("x", {
+      eventType: APPROVALS,
+      correlationKey: seen.correlationKey,
+      payload: { approved: true },
+    });
+    await expect(world.until(approved)).rejects.toMatchObject({ code: "GATE_NOT_OPEN" });
+    expect(world.runs.size).toBe(0);
+    await world.until(
+      process.runtime.resume("x", { eventType: APPROVALS, correlationKey, payload: { approved: true } }),
+    );
+    expect((await process.finish("x")).status).toBe("completed");
+    expect(world.runs.size).toBe(1);
+  });
+
   test.each([
     ["otherCall", { approved: true, call: "agent:a#turn:0:tool:0:0" }],
     ["malformed", { approved: "yes" }],

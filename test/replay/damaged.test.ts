@@ -20,14 +20,22 @@ const issued: ExecutionEvent = {
   toolId: undefined,
 };
 
-async function opened(events: readonly ExecutionEvent[], catching = false) {
+async function opened(
+  events: readonly ExecutionEvent[],
+  catching = false,
+  sequenceOf: (index: number) => number = (index) => index,
+) {
   const world = World.memory();
   const step = world.step("s", () => "ran");
   const f = flow("f", async (ctx) =>
     catching ? ctx.run(step, 1).catch((error: unknown) => error) : ctx.run(step, 1),
   );
   const records = events.map(
-    (event, sequence): LogRecord => ({ sequence, timestamp: world.clock.now, events: [event] }),
+    (event, index): LogRecord => ({
+      sequence: sequenceOf(index),
+      timestamp: world.clock.now,
+      events: [event],
+    }),
   );
   await world.write(f, records);
   const process = await world.open([f]);
@@ -47,6 +55,21 @@ describe("C-LIF-02: a log that makes no sense", () => {
     process.register([g]);
     await process.start(g, null, "y");
     expect((await process.finish("y")).status).toBe("completed");
+  });
+
+  test.each([
+    ["its first event", 0, "0 to 0"],
+    ["one event on the way", 1, "1 to 1"],
+    ["the last but one", 2, "2 to 2"],
+  ])("that lacks %s, it is set aside as unreadable, and nothing is read from it", async (_, lost, named) => {
+    const settled: ExecutionEvent = { type: "STEP_COMPLETED", stepId: "s", output: "recorded" };
+    const { world, process, header } = await opened([started, issued, settled], false, (index) =>
+      index < lost ? index : index + 1,
+    );
+    const message = expect.stringContaining(`lacks its events ${named}`) as unknown;
+    expect(header).toMatchObject({ status: "setAside", aside: { code: "RECORD_UNREADABLE", message } });
+    await expect(process.store.read("x")).rejects.toMatchObject({ code: "RECORD_UNREADABLE", message });
+    expect(world.ran("s")).toBe(0);
   });
 
   test.each<[string, ExecutionEvent]>([
