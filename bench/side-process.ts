@@ -3,7 +3,9 @@
 import { type SideName, serveSamples } from "./harness/own-process.js";
 import { questions } from "./questions/index.js";
 
-const { question, side, effort } = JSON.parse(process.argv[2] ?? "") as SideName;
+const { question, side, effort, directory } = JSON.parse(process.argv[2] ?? "") as SideName;
 const found = questions.find(({ id }) => id === question);
-if (!found?.sampler) throw new Error(`${question} has no sides with processes of their own.`);
-serveSamples(found.sampler(side, effort));
+if (directory !== undefined)
+  serveSamples(Promise.resolve(async () => found?.opener?.(side, effort, directory)));
+else if (found?.sampler && side !== "before") serveSamples(found.sampler(side, effort));
+else throw new Error(`${question} has no sides with processes of their own.`);

@@ -6,11 +6,13 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
 
-/** Which side of which question, and how long a sample is. */
+/** Which side of which question, and how long a sample is. "before": what fills the directory that both sides then open. */
 export interface SideName {
   readonly question: string;
-  readonly side: "ours" | "theirs";
+  readonly side: "ours" | "theirs" | "before";
   readonly effort: "full" | "quick";
+  /** For questions about a directory that is there already. */
+  readonly directory?: string;
 }
 
 type Answer<S> =
@@ -20,6 +22,8 @@ type Answer<S> =
 export interface OwnProcess<S> {
   readonly sample: () => Promise<S>;
   readonly end: () => Promise<void>;
+  /** Ends it as `kill -9` does. */
+  readonly kill: () => Promise<void>;
 }
 
 const ENTRY = new URL("../side-process.js", import.meta.url);
@@ -40,7 +44,21 @@ export function openOwnProcess<S>(name: SideName): OwnProcess<S> {
       if (child.connected) child.disconnect();
       await ended;
     },
+    async kill() {
+      child.kill("SIGKILL");
+      await ended;
+    },
   };
+}
+
+/** A sample by a process that has done nothing before, as when a program starts. */
+export async function sampleAfresh<S>(name: SideName): Promise<S> {
+  const own = openOwnProcess<S>(name);
+  try {
+    return await own.sample();
+  } finally {
+    await own.end();
+  }
 }
 
 /** The child's half: takes a sample whenever it is asked for one, until the parent is gone. */

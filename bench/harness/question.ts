@@ -1,6 +1,7 @@
 // Question: one row of the bench, and how much effort to spend on it.
 
 import type { Budget, Sample } from "./duel.js";
+import type { SideName } from "./own-process.js";
 import type { Row, Target } from "./report.js";
 
 export interface Question {
@@ -11,6 +12,8 @@ export interface Question {
   readonly target?: Target;
   /** For questions whose sides are measured in processes of their own: how one of those takes its samples. */
   sampler?(side: "ours" | "theirs", effort: Effort): Promise<() => Promise<Sample>>;
+  /** For questions about a directory that is there already: how a process of its own fills it, or opens it as one side does. */
+  opener?(side: SideName["side"], effort: Effort, directory: string): Promise<unknown>;
 }
 
 export type Effort = "full" | "quick";

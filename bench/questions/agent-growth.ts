@@ -10,6 +10,7 @@ import { type Pairs, rowOfPairs } from "../harness/pairs.js";
 import type { ByEffort, Effort, Question } from "../harness/question.js";
 import type { Row } from "../harness/report.js";
 import { freshDirectory, removeDirectory } from "../harness/scratch.js";
+import { shared } from "../harness/shared-samples.js";
 import { type AgentRun, resumeAgent, runAgent } from "../sides/agent.js";
 import { placeOf } from "../sides/heddle.js";
 
@@ -55,14 +56,12 @@ async function bytesOf(turns: number, effort: Effort): Promise<Pairs> {
   };
 }
 
-const taken = new Map<string, Promise<readonly Sample[]>>();
+const samplesByTurns = new Map<number, (effort: Effort) => Promise<readonly Sample[]>>();
 
-/** Taken once for all rows that look at them. */
 function samplesOf(turns: number, effort: Effort): Promise<readonly Sample[]> {
-  const key = `${effort} ${turns}`;
-  const samples = taken.get(key) ?? takeSamples(turns, ROUNDS[effort]);
-  taken.set(key, samples);
-  return samples;
+  const samples = samplesByTurns.get(turns) ?? shared((of) => takeSamples(turns, ROUNDS[of]));
+  samplesByTurns.set(turns, samples);
+  return samples(effort);
 }
 
 async function takeSamples(turns: number, rounds: number): Promise<readonly Sample[]> {

@@ -8,10 +8,12 @@ import { coldResume } from "./cold-resume.js";
 import { hostDelay } from "./host-delay.js";
 import { memory } from "./memory.js";
 import { oneStep } from "./one-step.js";
+import { openParked } from "./open-parked.js";
 import { ownIds } from "./own-ids.js";
 import { payload } from "./payload.js";
 import { poolLatency } from "./pool-latency.js";
 import { poolThroughput } from "./pool-throughput.js";
+import { recover } from "./recover.js";
 import { ring } from "./ring.js";
 import { schemas } from "./schemas.js";
 import { longRun } from "./steps.js";
@@ -34,6 +36,8 @@ const asked: readonly Question[] = [
   ...threads,
   ...hostDelay,
   transient,
+  ...recover,
+  ...openParked,
   longRun,
   ...memory,
   ...agentGrowth,

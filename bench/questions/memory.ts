@@ -6,7 +6,7 @@
 //
 // A sample is what memory grows by while thousands of them are added to as many: what is there once does not count.
 
-import { setImmediate as nextTurn } from "node:timers/promises";
+import { bytesInUse } from "../harness/bytes-in-use.js";
 import type { Budget, Measured, Sample } from "../harness/duel.js";
 import type { ByEffort, Question } from "../harness/question.js";
 import type { Figures } from "../harness/report.js";
@@ -62,16 +62,6 @@ async function growthOf(holder: Holder, executions: number): Promise<Sample> {
   await held.close();
   removeDirectory(directory);
   return { durationMs: Math.max(LEAST_BYTES, grownBytes / executions) };
-}
-
-/** Twice: what one collection finalizes the next one frees. */
-async function bytesInUse(): Promise<number> {
-  for (let n = 0; n < 2; n++) {
-    await nextTurn();
-    globalThis.gc?.();
-  }
-  const { heapUsed, external } = process.memoryUsage();
-  return heapUsed + external;
 }
 
 function figures(name: string, { latency: { p50, p99, rme } }: Measured): Figures {

@@ -24,6 +24,8 @@ export const TARGETS: ReadonlyMap<string, Target> = new Map([
   ["host-delay/1", HOST_DELAY],
   // Three million a second, or half of what the language itself does, whichever is less.
   ["transient/1", { ratio: 0.5, median: 3_000_000 }],
+  ["open/100000-parked", { median: 1_000 }],
+  ["open/100000-parked/memory", { ratio: 1.2 }],
   ["steps/25000", { ratio: 1.2 }],
   ["memory/hot", { median: 4_096 }],
   // Nothing, but a collection leaves some bytes more or less.

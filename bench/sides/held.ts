@@ -1,7 +1,7 @@
 // Executions that stay: at a gate, in memory or out of it, or in the middle of a step. By heddle, and as little as the raw baseline
 // keeps of one that runs.
 
-import { defineConfig, defineFlow, flow$, handler$, lmdbStorage, type RegisteredFlow, step$ } from "heddle";
+import { defineConfig, defineFlow, flow$, handler$, lmdbStorage, step$ } from "heddle";
 import { type Order, orderOf, type Receipt, type Sync } from "../harness/side.js";
 import { checked, gatedFlow } from "./flows.js";
 import { type RawExecution, RawLog } from "./raw-log.js";
@@ -18,6 +18,8 @@ export interface Held {
   close(): Promise<void>;
 }
 
+const heldId = (n: number): string => `held-${n}`;
+
 /** After a step, at a gate. `resident`: how many of them may stay in memory. */
 export function atGate(name: string, resident: number): Holder {
   const flow = gatedFlow(1);
@@ -33,7 +35,7 @@ export function atGate(name: string, resident: number): Holder {
       return {
         hold: (from, to) =>
           inParts(from, to, async (n) => {
-            const handle = await app.runtime.start(flow, orderOf(n), { executionId: `held-${n}` });
+            const handle = await app.runtime.start(flow, orderOf(n), { executionId: heldId(n) });
             await handle.waitForSuspend();
           }),
         close: () => app.close(),
@@ -48,43 +50,58 @@ export const inStep: Holder = {
   async open(directory, sync) {
     let begun = 0;
     let tell = (): void => {};
-    const flow = twoSteps(() => {
+    const log = await openInterrupted(directory, sync, () => {
       begun++;
       tell();
+      return new Promise<never>(() => {});
     });
-    const app = defineConfig({ storage: lmdbStorage({ dir: directory, sync }), flows: [flow] });
-    await app.start();
     return {
       async hold(from, to) {
         const expected = begun + to - from;
         const all = new Promise<void>((resolve) => {
           tell = () => begun === expected && resolve();
         });
-        await inParts(from, to, async (n) => {
-          await app.runtime.start(flow, orderOf(n), { executionId: `held-${n}` });
-        });
+        await inParts(from, to, (n) => log.start(n));
         await all;
       },
-      close: () => app.close({ deadlineMs: 0 }),
+      close: () => log.close({ deadlineMs: 0 }),
     };
   },
 };
 
-function twoSteps(onBegun: () => void): RegisteredFlow<Order, Receipt> {
+/** Opens a log whose process ended with executions `inStep`; their second steps come to an end this time. */
+export function openToEnd(directory: string, sync: Sync): Promise<Interrupted> {
+  return openInterrupted(directory, sync, async ({ n }) => ({ ok: true, n }));
+}
+
+export interface Interrupted {
+  start(n: number): Promise<unknown>;
+  /** The output of execution `n`, once there is one. */
+  result(n: number): Promise<unknown>;
+  close(options?: { readonly deadlineMs: number }): Promise<void>;
+}
+
+async function openInterrupted(
+  directory: string,
+  sync: Sync,
+  second: (order: Order) => Promise<Receipt>,
+): Promise<Interrupted> {
   const schemas = { inputSchema: checked.order, outputSchema: checked.receipt };
-  const first = step$({ id: "first", ...schemas, handler: handler$(({ n }) => ({ ok: true, n })) });
-  const second = step$({
-    id: "second",
-    ...schemas,
-    handler: handler$(() => {
-      onBegun();
-      return new Promise<never>(() => {});
-    }),
+  const steps = [
+    step$({ id: "first", ...schemas, handler: handler$(async ({ n }) => ({ ok: true, n })) }),
+    step$({ id: "second", ...schemas, handler: handler$(second) }),
+  ] as const;
+  const flow = defineFlow(flow$({ id: "interrupted", version: "1", ...schemas }), async (ctx, order) => {
+    await ctx.run(steps[0], order);
+    return ctx.run(steps[1], order);
   });
-  return defineFlow(flow$({ id: "held", version: "1", ...schemas }), async (ctx, order) => {
-    await ctx.run(first, order);
-    return ctx.run(second, order);
-  });
+  const app = defineConfig({ storage: lmdbStorage({ dir: directory, sync }), flows: [flow] });
+  await app.start();
+  return {
+    start: (n) => app.runtime.start(flow, orderOf(n), { executionId: heldId(n) }),
+    result: (n) => app.runtime.handle(heldId(n)).result(),
+    close: (options) => app.close(options),
+  };
 }
 
 /** As the baseline has it once its step is requested. */
