@@ -70,6 +70,19 @@ const CALL_COLUMNS: readonly Column<Row>[] = [
   ROUNDS,
 ];
 
+/** How the times of single executions are spread. */
+const SPREAD_COLUMNS: readonly Column<Row>[] = [
+  ROW,
+  DURABILITY,
+  left("this", ({ heddle }) => heddle.name),
+  right("p50 / p90 / p99 / p99.9 / max ms", ({ heddle }) => spread(heddle)),
+  left("beside", ({ against }) => against.name),
+  right("p50 / p90 / p99 / p99.9 / max ms", ({ against }) => spread(against)),
+  RATIO,
+  TARGET,
+  ROUNDS,
+];
+
 const againstLimit = (row: Row): boolean => row.against.name === "limit";
 const isDurable = (row: Row): boolean => row.sync !== "none";
 const isOfAgents = ({ id }: Row): boolean => id.startsWith("agent");
@@ -95,6 +108,12 @@ const SECTIONS: readonly Section[] = [
     note: "Work / durability, beside the raw baseline (limit), which makes the same commits. A lower ratio is better.",
     shows: (row) => isDurable(row) && row.unit === "ms" && againstLimit(row),
     columns: TIME_COLUMNS,
+  },
+  {
+    title: "Time of one execution under load",
+    note: "Executions arrive by a schedule, at a share of the most that each side can do; times run from the scheduled moment. A lower ratio of the medians is better.",
+    shows: ({ id }) => id.startsWith("latency/"),
+    columns: SPREAD_COLUMNS,
   },
   {
     title: "heddle beside heddle",
@@ -182,6 +201,15 @@ function error({ errorPercent }: Row["heddle"]): string {
 
 function percentiles({ p50Ms, p99Ms }: Row["heddle"]): string {
   return `${significant(p50Ms)} / ${significant(p99Ms)}`;
+}
+
+/** As far as there were enough of them to tell. */
+function spread({ timesMs = [] }: Row["heddle"]): string {
+  const known = new Map(timesMs);
+  return [0.5, 0.9, 0.99, 0.999, 1]
+    .map((share) => known.get(share))
+    .map((value) => (value === undefined ? "-" : significant(value)))
+    .join(" / ");
 }
 
 /** Sizes have none. */

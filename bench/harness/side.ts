@@ -41,6 +41,8 @@ export interface ParkedLog extends OpenLog {
   park(n: number): Promise<void>;
   /** Resumes execution `n`, which takes it to its durable end. */
   resume(n: number): Promise<void>;
+  /** Folds the state of execution `n` from its log, and a snapshot where there is one; gives its sequence. */
+  state(n: number): Promise<number>;
   /** How many events its log has. */
   events(n: number): Promise<number>;
 }

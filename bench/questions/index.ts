@@ -6,6 +6,7 @@ import { agents } from "./agents.js";
 import { alone } from "./alone.js";
 import { coldResume } from "./cold-resume.js";
 import { hostDelay } from "./host-delay.js";
+import { latency } from "./latency.js";
 import { memory } from "./memory.js";
 import { oneStep } from "./one-step.js";
 import { openParked } from "./open-parked.js";
@@ -27,6 +28,7 @@ const asked: readonly Question[] = [
   tenSteps,
   ...payload,
   ...alone,
+  ...latency,
   ...coldResume,
   ownIds,
   schemas,

@@ -16,6 +16,7 @@ export const TARGETS: ReadonlyMap<string, Target> = new Map([
   ["alone/commit", ALONE],
   ["cold-resume/flush", COLD_RESUME],
   ["cold-resume/commit", COLD_RESUME],
+  ["cold-resume/commit/snapshot", COLD_RESUME],
   ["ring/flush/1000", RING],
   ["ring/commit/1000", RING],
   ["pool/trivial/1000", { ratio: 10 }],

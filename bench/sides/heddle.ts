@@ -1,6 +1,7 @@
 // Heddle: the runtime, used as its users use it.
 
 import { join } from "node:path";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import {
   defineConfig,
   type HeddleApp,
@@ -53,7 +54,12 @@ export function heddle({
   return {
     name,
     async open(directory) {
-      const app = await openApp(directory, sync, flow, ring);
+      const app = await openApp(
+        directory,
+        sync,
+        flow,
+        ring && { security: ring.security, execution: ring.execution },
+      );
       const ids: string[] = [];
       return {
         place: placeOf(directory),
@@ -69,20 +75,29 @@ export function heddle({
   };
 }
 
+export interface ParkedOptions extends Pick<HeddleOptions, "steps" | "sync"> {
+  /** Default: no snapshots. */
+  readonly snapshotEvery?: number;
+}
+
 /** `resume` answers once the gate's event is durable; the end of the flow is in the same commit. */
 export async function openParkedHeddle(
   directory: string,
-  { steps, sync }: Pick<HeddleOptions, "steps" | "sync">,
+  { steps, sync, snapshotEvery }: ParkedOptions,
 ): Promise<ParkedLog> {
   const flow = gatedFlow(steps);
-  const app = await openApp(directory, sync, flow);
+  const app = await openApp(directory, sync, flow, { durability: { snapshotEvery } });
   const idOf = (n: number): string => `parked-${n}`;
   return {
     place: placeOf(directory),
     async park(n) {
       const handle = await app.runtime.start(flow, orderOf(n), { executionId: idOf(n) });
       await handle.waitForSuspend();
+      // Nobody waits for a snapshot, except who wants to measure it.
+      const { snapshotStore } = app.stores;
+      while (snapshotEvery !== undefined && !(await snapshotStore.load(idOf(n)))) await nextTurn();
     },
+    state: async (n) => (await app.runtime.loadState(idOf(n))).sequence,
     async resume(n) {
       await app.runtime.resume(idOf(n), { eventType: GATE, payload: { approved: true } });
     },
@@ -96,13 +111,12 @@ async function openApp(
   directory: string,
   sync: Sync,
   flow: RegisteredFlow<Order, Receipt>,
-  { security, execution }: Partial<Ring> = {},
+  parts: Pick<HeddleConfig, "security" | "execution" | "durability"> = {},
 ): Promise<HeddleApp> {
   const app = defineConfig({
     storage: lmdbStorage({ dir: directory, sync }),
     flows: [flow],
-    ...(security && { security }),
-    ...(execution && { execution }),
+    ...parts,
   });
   await app.start();
   return app;

@@ -59,6 +59,7 @@ export function openParkedLimit(directory: string, { steps, sync }: LimitOptions
       log.append(execution, { type: "EXECUTION_COMPLETED", ts: Date.now(), output });
       await log.durable(execution);
     },
+    state: async (n) => log.read(n).length - 1,
     events: async (n) => log.read(n).length,
   };
 }
