@@ -63,18 +63,19 @@ export function hasTainted(value: unknown): boolean {
  * make it is `"unknown"`.
  */
 export function taintOrigin(value: unknown): string | undefined {
-  const met = new Set<object>();
-  const toDo: unknown[] = [value];
-  while (toDo.length > 0) {
-    const part = toDo.pop();
-    if (!isObject(part) || met.has(part)) continue;
-    met.add(part);
+  if (!isObject(value)) return undefined;
+  let met: Set<object> | undefined; // most of what is asked about has no objects in it
+  const toDo: object[] = [value];
+  for (let part = toDo.pop(); part !== undefined; part = toDo.pop()) {
+    if (met?.has(part)) continue;
     if (bearsMark(part)) return factsOf(part)?.origin ?? UNKNOWN;
     try {
-      for (const inner of partsOf(part)) toDo.push(inner);
+      addParts(part, toDo);
     } catch {
       return UNKNOWN; // U2: a getter that throws
     }
+    if (toDo.length > 0) met ??= new Set();
+    met?.add(part);
   }
   return undefined;
 }
@@ -100,11 +101,13 @@ function factsOf(value: object): { readonly origin: string; readonly value: unkn
   return { origin, value: content.value };
 }
 
-/** What lies in an object, whatever its class; the bytes of a buffer are no parts. */
-function partsOf(value: object): Iterable<unknown> {
-  if (ArrayBuffer.isView(value)) return [];
-  const own: unknown[] = Reflect.ownKeys(value).map((key): unknown => Reflect.get(value, key));
-  if (types.isMap(value)) for (const entry of value) own.push(...entry);
-  if (types.isSet(value)) for (const item of value) own.push(item);
-  return own;
+/** Adds the objects that lie in one, whatever its class; the bytes of a buffer are no parts. */
+function addParts(value: object, parts: object[]): void {
+  if (ArrayBuffer.isView(value)) return;
+  for (const key of Reflect.ownKeys(value)) {
+    const part: unknown = Reflect.get(value, key);
+    if (isObject(part)) parts.push(part);
+  }
+  if (types.isMap(value)) for (const entry of value) parts.push(...entry.filter(isObject));
+  if (types.isSet(value)) for (const item of value) if (isObject(item)) parts.push(item);
 }

@@ -36,8 +36,12 @@ export interface Reader {
  *
  * @throws what the store fails with (O5)
  */
-export async function continued(request: LlmRequest, reader: Reader): Promise<LlmRequest> {
-  if (!request.messages.some((message) => partsOf(message).length > 0)) return request;
+export function continued(request: LlmRequest, reader: Reader): LlmRequest | Promise<LlmRequest> {
+  const hasParts = request.messages.some((message) => partsOf(message).length > 0);
+  return hasParts ? withBlocks(request, reader) : request;
+}
+
+async function withBlocks(request: LlmRequest, reader: Reader): Promise<LlmRequest> {
   const menu = menuOf(request.tools);
   const messages: LlmMessage[] = [];
   let isBroken = false;

@@ -8,7 +8,7 @@
 
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { EffectContext } from "../../effects/index.js";
-import { contained, tell } from "../../kernel/index.js";
+import { tell } from "../../kernel/index.js";
 import {
   LlmError,
   type LlmProvider,
@@ -45,14 +45,14 @@ export interface Generated {
 const PIECES_PER_TURN = 128;
 
 /** @throws what the provider throws, what the signal was aborted for where there is nothing to keep */
-export async function completed(
+export function completed(
   provider: LlmProvider,
   request: LlmRequest,
   { signal }: EffectContext,
 ): Promise<Generated> {
   signal.throwIfAborted();
-  const response = await unlessAborted(provider.complete(request, { signal }), signal);
-  return { response, isInterrupted: false };
+  const answer = unlessAborted(provider.complete(request, { signal }), signal);
+  return answer.then((response) => ({ response, isInterrupted: false }));
 }
 
 /**
@@ -102,9 +102,9 @@ function unlessAborted<T>(call: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const stop = (): void => reject(signal.reason as Error);
     if (signal.aborted) stop();
-    signal.addEventListener("abort", stop, { once: true });
+    signal.addEventListener("abort", stop);
     const settled = (): void => signal.removeEventListener("abort", stop);
-    void contained(call.finally(settled));
+    void call.then(settled, settled);
     call.then(resolve, reject);
   });
 }

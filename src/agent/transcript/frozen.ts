@@ -5,8 +5,11 @@ export function frozenCopy<T>(value: T): T {
   if (typeof value !== "object" || value === null) return value;
   if (Array.isArray(value)) return Object.freeze(value.map(frozenCopy)) as T;
   if (Object.getPrototypeOf(value) !== Object.prototype) return value; // a Date, bytes: what JSON of a model never has
-  // By entries, and not by assignment: a model may name an argument "__proto__".
-  return Object.freeze(
-    Object.fromEntries(Object.entries(value).map(([key, part]) => [key, frozenCopy(part)])),
-  ) as T;
+  const copy: Record<string, unknown> = {};
+  for (const [key, part] of Object.entries(value)) {
+    // A model may name an argument so; assignment would take it for something else.
+    if (key === "__proto__") Object.defineProperty(copy, key, { value: frozenCopy(part), enumerable: true });
+    else copy[key] = frozenCopy(part);
+  }
+  return Object.freeze(copy) as T;
 }

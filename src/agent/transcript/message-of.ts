@@ -41,9 +41,11 @@ export function shownChoice(
 
 /** The ids of a message's calls, where they are not those the model gave. */
 export function ownIds(message: AssistantMessage, response: LlmResponse): readonly string[] | undefined {
-  const given = assistantMessage(response).toolCalls ?? [];
-  const ids = (message.toolCalls ?? []).map(({ id }) => id);
-  return ids.every((id, index) => id === given[index]?.id) ? undefined : ids;
+  const { toolCalls = [] } = message;
+  const { toolCalls: given = [] } = response;
+  return toolCalls.every(({ id }, index) => id === given[index]?.id)
+    ? undefined
+    : toolCalls.map(({ id }) => id);
 }
 
 function withIds(message: AssistantMessage, ids: readonly string[] | undefined): AssistantMessage {

@@ -6,7 +6,7 @@ import type { AssistantMessage, LlmResponse } from "../../llm/index.js";
 import { compactIfDue } from "../compaction/compact.js";
 import type { CompactionSettings } from "../compaction/options.js";
 import { AGENT_INTERRUPTED, emptyAnswer } from "../errors.js";
-import { type Answered, type AskStep, askRoutes } from "../routing/ask-routes.js";
+import { type Answered, askRoutes } from "../routing/ask-routes.js";
 import type { TurnForm } from "../transcript/turn-form.js";
 import { assistantMessage, emptinessOf, readAnswer } from "./answer.js";
 import type { AgentRun } from "./run.js";
@@ -65,13 +65,9 @@ async function answerAt(run: AgentRun, stepId: string): Promise<Answer> {
   let answered: Answered;
   try {
     const { reasoning, modelToolId } = run.settings;
-    const ask: AskStep = (id, toolId) => {
-      const { form, expand } = run.conversation.turn(id, run.system, run.menu.specs);
-      return run.ctx.execute({ ...taskOf(run, id, toolId), expand }, form);
-    };
     answered = reasoning
-      ? await askRoutes(run, reasoning, stepId, ask)
-      : { heldAt: stepId, given: await ask(stepId, modelToolId!) };
+      ? await askRoutes(run, reasoning, stepId, (id, toolId) => askInStep(run, id, toolId))
+      : { heldAt: stepId, given: await askInStep(run, stepId, modelToolId!) };
   } catch (error) {
     throw isStop(error) ? run.interrupted(saidBefore(error)) : error;
   }
@@ -80,16 +76,19 @@ async function answerAt(run: AgentRun, stepId: string): Promise<Answer> {
   return { response, heldAt: answered.heldAt };
 }
 
-function taskOf({ settings }: AgentRun, stepId: string, toolId: string): ExecutableTask<TurnForm, unknown> {
-  const { turnTimeoutMs, signal } = settings;
-  return {
+function askInStep(run: AgentRun, stepId: string, toolId: string): Promise<unknown> {
+  const { turnTimeoutMs, signal } = run.settings;
+  const { form, expand } = run.conversation.turn(stepId, run.system, run.menu.specs);
+  const task: ExecutableTask<TurnForm> = {
     id: stepId,
     kind: "llm",
     toolId,
     errors: CHANNELS,
+    expand,
     ...(turnTimeoutMs !== undefined && { timeoutMs: turnTimeoutMs }),
     ...(signal && { signal }),
   };
+  return run.ctx.execute(task, form);
 }
 
 /** Whether a call ended because the agent was told to stop. */

@@ -1,16 +1,14 @@
 /** Whether nothing in this value can change any more. False for whatever has insides of another kind than plain data has. */
 export function isDeepFrozen(value: unknown): boolean {
-  const toDo: unknown[] = [value];
-  const met = new Set<object>();
-  while (toDo.length > 0) {
-    const part = toDo.pop();
+  const parts = new Set<unknown>([value]); // it goes through what is added on the way too
+  for (const part of parts) {
     if (typeof part === "function") return false;
-    if (typeof part !== "object" || part === null || met.has(part)) continue;
-    met.add(part);
+    if (typeof part !== "object" || part === null) continue;
     if (!isPlain(part) || !Object.isFrozen(part)) return false;
-    for (const own of Object.values(Object.getOwnPropertyDescriptors(part))) {
-      if (!("value" in own)) return false; // A getter answers as it likes.
-      toDo.push(own.value);
+    for (const key of Object.getOwnPropertyNames(part)) {
+      const own = Object.getOwnPropertyDescriptor(part, key);
+      if (!own || !("value" in own)) return false; // A getter answers as it likes.
+      if (typeof own.value === "object" || typeof own.value === "function") parts.add(own.value);
     }
   }
   return true;

@@ -19,13 +19,14 @@ interface Line {
   readonly originals: LlmMessage[];
   readonly guarded: GuardedMessage[];
   readonly pairing: Pairing;
+  /** Whether what it holds was let through, and cannot change. */
+  isGood: boolean;
 }
 
 /** By the first message of the conversation. */
 const LINES = new WeakMap<LlmMessage, Line>();
 /** Lists that were let through; they are frozen. */
 const GUARDED_LISTS = new WeakSet<readonly LlmMessage[]>();
-const GUARDED_REQUESTS = new WeakSet<LlmRequest>();
 const SAFE_SPECS = new WeakSet<LlmToolSpec>();
 
 /**
@@ -36,7 +37,6 @@ const SAFE_SPECS = new WeakSet<LlmToolSpec>();
  *   that say nothing; `details.reason` says which, `details.place` where
  */
 export function guardRequest(request: LlmRequest): GuardedRequest {
-  if (GUARDED_REQUESTS.has(request)) return request as GuardedRequest;
   const { messages, tools, ...rest } = request;
   for (const spec of tools ?? []) checkSpec(spec);
   if (hasTainted(rest)) {
@@ -46,9 +46,9 @@ export function guardRequest(request: LlmRequest): GuardedRequest {
       "marked text may not speak for you: put it into a user message, or unwrap it once you have checked it.",
     );
   }
-  const guarded = Object.freeze({ ...request, messages: guardMessages(messages) });
-  GUARDED_REQUESTS.add(guarded);
-  return guarded;
+  const guarded = guardMessages(messages);
+  if (guarded === messages && Object.isFrozen(request)) return request as GuardedRequest;
+  return Object.freeze({ ...request, messages: guarded });
 }
 
 function checkSpec(spec: LlmToolSpec): void {
@@ -67,12 +67,8 @@ function guardMessages(messages: readonly LlmMessage[]): readonly GuardedMessage
   if (GUARDED_LISTS.has(messages)) return messages as readonly GuardedMessage[];
   const first = messages[0];
   if (first === undefined) throw refusal("noMessages", "messages", "there is nothing to answer.");
-  const line = continued(LINES.get(first), messages) ?? {
-    originals: [],
-    guarded: [],
-    pairing: new Pairing(),
-  };
-  LINES.delete(first); // Until it is whole again.
+  const line = continued(LINES.get(first), messages) ?? begun(first);
+  line.isGood = false; // Until all of them have passed.
   let lasting = true;
   for (let index = line.originals.length; index < messages.length; index++) {
     const original = messages[index]!;
@@ -83,14 +79,20 @@ function guardMessages(messages: readonly LlmMessage[]): readonly GuardedMessage
     lasting &&= inspected.lasting;
   }
   line.pairing.finish("messages");
-  if (lasting) LINES.set(first, line); // G1
+  line.isGood = lasting; // G1
   const guarded = Object.freeze([...line.guarded]);
   GUARDED_LISTS.add(guarded);
   return guarded;
 }
 
+function begun(first: LlmMessage): Line {
+  const line: Line = { originals: [], guarded: [], pairing: new Pairing(), isGood: false };
+  LINES.set(first, line);
+  return line;
+}
+
 /** The line, if these messages begin with all of it. (G2) */
 function continued(line: Line | undefined, messages: readonly LlmMessage[]): Line | undefined {
-  if (!line || line.originals.length > messages.length) return undefined;
+  if (!line?.isGood || line.originals.length > messages.length) return undefined;
   return line.originals.every((original, index) => original === messages[index]) ? line : undefined;
 }

@@ -7,8 +7,8 @@ import { fence } from "./fence.js";
 import type { GuardedMessage, GuardedPart } from "./guarded.js";
 import { refusal } from "./refusal.js";
 
-/** Of messages that cannot change any more: what they were let through as. */
-const LET_THROUGH = new WeakMap<LlmMessage, GuardedMessage>();
+/** Of messages that were put behind fences and cannot change any more: what they were let through as. */
+const FENCED = new WeakMap<LlmMessage, GuardedMessage>();
 
 export interface Inspected {
   readonly message: GuardedMessage;
@@ -18,7 +18,7 @@ export interface Inspected {
 
 /** @throws LLM_PROMPT_INVALID */
 export function inspectMessage(original: LlmMessage, place: string): Inspected {
-  const known = LET_THROUGH.get(original);
+  const known = FENCED.get(original);
   if (known) return { message: known, lasting: true };
   const message = fenced(original, place);
   if (hasTainted(message)) {
@@ -30,7 +30,7 @@ export function inspectMessage(original: LlmMessage, place: string): Inspected {
   }
   if (isEmpty(message)) throw refusal("emptyMessage", place, "the message says nothing.");
   const lasting = isDeepFrozen(original);
-  if (lasting) LET_THROUGH.set(original, message);
+  if (lasting && message !== original) FENCED.set(original, message);
   return { message, lasting };
 }
 
