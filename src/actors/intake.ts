@@ -9,12 +9,15 @@
 //     was not dispatched is not in doubt. What a message reaches before that waits too (`waitsForTimers`).
 // I6  Passes go on committing while the log is read. What was read of an execution that left memory meanwhile is out of date, and
 //     is read again.
+// I7  A log with an end that its owner has not written was written by another owner: this one goes no further.
 
 import {
   CURRENT_FLAGS,
+  type ExecutionEvent,
   type ExecutionHeader,
   HeddleError,
   isTerminal,
+  type LogRecord,
   type PartitionLog,
   type RegisteredFlow,
   type SetAside,
@@ -200,6 +203,7 @@ export class Intake {
     }
     if (!cold) return;
     const logs = await this.#log.load(cold.map((actor) => actor.key));
+    await this.#checkOwner(cold.filter((_, i) => hasEnded(logs[i]!)));
     for (const [i, actor] of cold.entries()) {
       const records = logs[i]!;
       if (records instanceof HeddleError) {
@@ -214,6 +218,20 @@ export class Intake {
       } catch (error) {
         actor.setAsideBy(error);
       }
+    }
+  }
+
+  /** I7: where the header knows of no end either, the log is damaged, and that is a matter of this execution alone. */
+  async #checkOwner(ended: readonly Actor[]): Promise<void> {
+    if (ended.length === 0) return;
+    const headers = await this.#log.headers(ended.map(({ key }) => key));
+    for (const header of headers) {
+      if (!header || header instanceof HeddleError || !isTerminal(header.status)) continue;
+      throw new HeddleError(
+        "STORAGE_FAILED",
+        `Partition ${this.#log.partition} has another owner: execution ${header.id} has ended there.`,
+        { details: { partition: this.#log.partition, executionId: header.id } },
+      );
     }
   }
 
@@ -384,6 +402,19 @@ export class Intake {
     actor.post(message);
   }
 }
+
+/** Nothing follows the end of a log but late outcomes. */
+function hasEnded(log: readonly LogRecord[] | HeddleError): boolean {
+  const last = log instanceof HeddleError ? undefined : log.at(-1)?.events.at(-1);
+  return last !== undefined && ENDS.has(last.type);
+}
+
+const ENDS: ReadonlySet<ExecutionEvent["type"]> = new Set([
+  "EXECUTION_COMPLETED",
+  "EXECUTION_FAILED",
+  "EXECUTION_CANCELLED",
+  "OUTCOME_LATE",
+]);
 
 /** Late outcomes are recorded after the end too, but nothing is recorded of what is set aside. */
 function isTakenIn({ status }: ExecutionHeader, { kind }: Message): boolean {

@@ -4,7 +4,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import type { ExecutionContext } from "../../src/kernel/index.js";
+import { type ExecutionContext, type ExecutionEvent, HeddleError } from "../../src/kernel/index.js";
 import { SCENARIOS } from "../support/scenarios.js";
 import { codeOf, flow, type ProcessOptions, unhandledRejections, World } from "../support/world.js";
 
@@ -53,6 +53,42 @@ describe("little room in memory", () => {
     const ids = ["a", "b", "c", "d"];
     for (const id of ids) await process.start(f, null, id);
     for (const id of ids) expect((await process.finish(id)).variables["_output"]).toBe(id);
+  });
+});
+
+describe("an owner that lost the log and does not know it", () => {
+  test("I7: takes an execution that has ended elsewhere for no divergence, and goes no further", async () => {
+    const world = World.memory();
+    const f = flow("f", async (ctx) => ctx.suspend({ on: "gate" }));
+    const process = await world.open([f], { maxResident: 0 });
+    await world.until((await process.start(f, null)).waitForSuspend());
+    const end: ExecutionEvent = {
+      type: "EXECUTION_CANCELLED",
+      reason: "elsewhere",
+      code: undefined,
+      error: undefined,
+    };
+    process.store.beforeLoad = async (log) => {
+      process.store.beforeLoad = undefined;
+      const [before] = await log.headers([0]);
+      if (!before || before instanceof HeddleError) throw new Error("there is no execution");
+      const sequence = before.sequence + 1;
+      const header = { ...before, status: "cancelled", sequence } as const;
+      const record = { sequence, timestamp: world.clock.now, events: [end] };
+      const refile = { from: before.status };
+      await log.commit({ executions: [{ header, created: false, refile, record, arm: [], disarm: [] }] });
+    };
+    const resume = () => world.until(process.runtime.resume("x", { eventType: "gate", payload: 1 }));
+    await expect(resume()).rejects.toMatchObject({
+      code: "STORAGE_FAILED",
+      message: expect.stringContaining("Partition 0 has another owner") as unknown,
+    });
+    const [header] = await process.runtime.list();
+    expect(header).toMatchObject({ status: "cancelled", aside: undefined });
+    expect((await world.events()).at(-1)?.type).toBe("EXECUTION_CANCELLED");
+    // Where it was the owner after all, it reads the log anew.
+    await world.pass(5_000);
+    await expect(resume()).rejects.toMatchObject({ code: "EXECUTION_ENDED" });
   });
 });
 

@@ -53,6 +53,8 @@ export class TappedStore implements EventStore {
   readFailure: Error | undefined;
   /** Holds up the opening of a partition. */
   beforeOpen: ((partition: number) => Promise<void>) | undefined;
+  /** Awaited before logs are read: what another owner writes meanwhile goes straight to `log`. */
+  beforeLoad: ((log: PartitionLog) => Promise<void>) | undefined;
   /** Called just before a commit is handed to the store. */
   onCommit: ((batch: CommitBatch) => void) | undefined;
   isDead = false;
@@ -86,7 +88,11 @@ export class TappedStore implements EventStore {
       commit: (batch) => this.#commit(log, batch),
       lookup: (ids) => this.#alive(() => log.lookup(ids)),
       headers: (keys) => this.#alive(() => log.headers(keys)),
-      load: (keys, from) => this.#alive(() => log.load(keys, from)),
+      load: (keys, from) =>
+        this.#alive(async () => {
+          await this.beforeLoad?.(log);
+          return log.load(keys, from);
+        }),
       page: (status, after, limit) => this.#alive(() => log.page(status, after, limit)),
       timersDue: (now, limit) => this.#alive(() => log.timersDue(now, limit)),
       nextTimer: (after) => this.#alive(() => log.nextTimer(after)),
