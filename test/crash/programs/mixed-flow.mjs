@@ -1,24 +1,16 @@
 // The flow of the crash tests: every operation a flow has, with results that depend on its input alone, so that a run
 // that was killed over and over must end like one that never was. Its effects write to an outside counter, and die where
 // death.mjs says. Hosts import this module, and partition threads load it.
-//
-// HEDDLE_TEST_COUNTER: the outside world, a file that only grows. A line is handed to the operating system before the call
-// returns, so it outlives a SIGKILL of the writer; lines of several threads and processes never mix.
 
-import { openSync, readFileSync, writeSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { setTimeout as delay } from "node:timers/promises";
 import { defineFlow, flow$, handler$, step$ } from "heddle";
 import { surface } from "heddle/surface";
 import { z } from "zod";
+import { count, counterPath } from "./counter.mjs";
 import { at } from "./death.mjs";
 
 const numbers = z.object({ n: z.number() });
-const { HEDDLE_TEST_COUNTER: path } = process.env;
-const counter = openSync(path, "a");
-
-function count(moment, { executionId, stepId, idempotencyKey, attempt }) {
-  writeSync(counter, `${JSON.stringify({ moment, executionId, stepId, idempotencyKey, attempt })}\n`);
-}
 
 const step = (id, work, options = {}) =>
   step$({
@@ -107,7 +99,7 @@ export const mixed = defineFlow(
 
 /** What somebody who looks into the world finds out of a step in doubt. */
 export function verdictOn(executionId, { stepId, attempts, input }) {
-  const lines = readFileSync(path, "utf8").split("\n");
+  const lines = readFileSync(counterPath, "utf8").split("\n");
   const isDone = lines.some((line) => {
     if (!line.endsWith("}")) return false; // the end of the file, or a line a kill has cut
     const seen = JSON.parse(line);

@@ -18,6 +18,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { RootDatabase, RootDatabaseOptionsWithPath } from "lmdb";
 import { HeddleError } from "../../errors.js";
 import { hasDataFile } from "./data-file.js";
+import { checkFirstRoom } from "./first-room.js";
 import { LATER_TABLE_NAMES, LmdbRows, TABLE_NAMES, type Table, type Tables } from "./lmdb-rows.js";
 import { type OpeningGuard, whileNoCommit } from "./opening-guard.js";
 
@@ -57,7 +58,8 @@ export async function openForWriting(
   { flush, maxReaders, interruptible }: WriterOptions,
   guard: OpeningGuard,
 ): Promise<Environment> {
-  hasDataFile(path); // throws for what would take the process down
+  hasDataFile(path); // throws for what would take the process down, like this:
+  checkFirstRoom(path);
   for (let attempt = 1; ; attempt++) {
     closeReader(path);
     await guard.enter();

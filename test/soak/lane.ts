@@ -1,0 +1,337 @@
+// Lane: hosts that live and die on one directory after the other, and what is held against what they leave.
+//
+// L1  What was acknowledged is in the log that is found afterwards: starts, answers, verdicts, cancellations, ends.
+// L2  A log is dense, and agrees with its header and its fold.
+// L3  Effects obey the rules of the outside world (../crash/outside-world.ts): a step that is recorded as done never begins again.
+// L4  A step that may not repeat runs again by a verdict alone.
+// L5  In the end every execution has come to what it comes to undisturbed, and no timer is left.
+
+import assert from "node:assert/strict";
+import { mkdirSync, rmSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { defineConfig, type EventEnvelope, type LoomApp, lmdbStorage } from "../../src/index.js";
+import { type Child, startChild } from "../crash/child.js";
+import { OutsideWorld } from "../crash/outside-world.js";
+import { pick, type Random, seededRandom } from "../crash/random.js";
+import { expectedOf, idOf } from "./expected.js";
+import { liftLimit } from "./full-disk.js";
+import { drawRound, type Round } from "./schedule.js";
+import { emptyTally, type Tally } from "./tally.js";
+
+const HOST = new URL("./programs/soak-host.mjs", import.meta.url);
+const ROUNDS_A_DIRECTORY = 20;
+const TERMINAL = new Set(["EXECUTION_COMPLETED", "EXECUTION_FAILED", "EXECUTION_CANCELLED"]);
+/** An acknowledgement, and the event it stands for. */
+const ACKNOWLEDGED: Readonly<Record<string, (events: readonly EventEnvelope[]) => boolean>> = {
+  started: ([first]) => first?.type === "EXECUTION_STARTED",
+  resumed: (events) => events.some(({ type }) => type === "Go"),
+  decided: (events) => isDecided(events),
+  cancelled: (events) => events.some(({ type }) => type === "CANCEL_REQUESTED"),
+  ended: (events) => TERMINAL.has(events.at(-1)?.type ?? ""),
+};
+
+export interface LaneOptions {
+  readonly name: string;
+  readonly root: string;
+  readonly seed: number;
+}
+
+export class Lane {
+  readonly tally: Tally = emptyTally();
+  readonly #name: string;
+  readonly #root: string;
+  readonly #random: Random;
+  #number = 0;
+  #place: Place;
+
+  constructor({ name, root, seed }: LaneOptions) {
+    this.#name = name;
+    this.#root = root;
+    this.#random = seededRandom(seed);
+    this.#place = this.#newPlace();
+  }
+
+  /** One host from its start to its death, and what it left. */
+  async round(): Promise<void> {
+    if (this.#place.rounds === ROUNDS_A_DIRECTORY) await this.finish();
+    const round = drawRound(this.#random);
+    const place = this.#place;
+    const ids = round.starts.map((kind) => idOf(this.#name, kind, this.#number++));
+    const where = `lane ${this.#name}, directory ${place.dir}, round ${place.rounds}, ${JSON.stringify(round)}`;
+    place.rounds++;
+    for (const id of ids) place.open.add(id);
+    const hosts = await this.#suffer(round, ids);
+    this.tally.rounds++;
+    this.tally.faults[round.fault.kind]++;
+    for (const { lines } of hosts) place.hear(lines, where);
+    await this.#check(place, where);
+  }
+
+  /** Lets everything of the directory come to its end, holds it against what it must come to, and goes on in a new one. */
+  async finish(): Promise<void> {
+    const place = this.#place;
+    const where = `lane ${this.#name}, directory ${place.dir}, last host`;
+    // Ids whose start was never acknowledged are started again.
+    const host = this.#host({ ids: [...place.open], actors: 0, pool: false, maxResident: undefined });
+    await this.#endOf(host, where);
+    place.hear(host.lines, where);
+    await this.#check(place, where);
+    assert.deepEqual([...place.open], [], `${where}: left over`);
+    await this.#checkEndings(place);
+    this.tally.directories++;
+    rmSync(place.dir, { recursive: true });
+    rmSync(place.counter);
+    this.#place = this.#newPlace();
+  }
+
+  // ── Hosts ─────────────────────────────────────────────────────────────────────────────────────────────────────
+
+  /** Does to hosts what the round says; resolves when all of them have ended. */
+  async #suffer(round: Round, ids: readonly string[]): Promise<Child[]> {
+    const { fault } = round;
+    const where = JSON.stringify(round);
+    const start = (more: Partial<HostOptions> = {}): Child => this.#host({ ...round, ids, ...more });
+    switch (fault.kind) {
+      case "none": {
+        const host = start();
+        await this.#endOf(host, where);
+        return [host];
+      }
+      case "moment": {
+        const host = start();
+        await this.#killAfter(host, fault.afterMs, where);
+        return [host];
+      }
+      case "point":
+      case "thread": {
+        const { kind, point, count } = fault;
+        const once = join(this.#root, `${this.#name}.death`);
+        rmSync(once, { force: true });
+        const host = start({
+          death: { point, count, ...(kind === "thread" && { kind: "thread", once }) },
+        });
+        await this.#endOf(host, where);
+        return [host];
+      }
+      case "stop": {
+        const host = start();
+        await Promise.race([host.line((line) => line === "opened"), host.ended]);
+        await Promise.race([delay(fault.afterMs), host.ended]);
+        host.kill("SIGSTOP");
+        const second = start({ ids: [] });
+        await Promise.all([this.#endOf(second, where), delay(fault.forMs)]);
+        host.kill("SIGCONT");
+        await this.#killAfter(host, fault.goesOnMs, where);
+        return [host, second];
+      }
+      case "twins": {
+        const middle = Math.ceil(ids.length / 2);
+        const hosts = [start({ ids: ids.slice(0, middle) }), start({ ids: ids.slice(middle) })];
+        await Promise.all(hosts.map((host) => this.#killAfter(host, fault.afterMs, where)));
+        return hosts;
+      }
+      case "full": {
+        const host = start({ roomKiB: fault.roomKiB });
+        await Promise.race([host.line((line) => line === "opened"), host.ended]);
+        await Promise.race([delay(fault.fullMs), host.ended]);
+        if (host.lines.some((line) => line.startsWith("storage "))) this.tally.full++;
+        liftLimit(host.pid);
+        await this.#killAfter(host, fault.goesOnMs, where, true);
+        return [host];
+      }
+    }
+  }
+
+  async #killAfter(host: Child, afterMs: number, where: string, isFull = false): Promise<void> {
+    await Promise.race([host.line((line) => line === "loaded"), host.ended]);
+    await Promise.race([delay(afterMs), host.ended]);
+    host.kill("SIGKILL");
+    await this.#endOf(host, where, isFull);
+  }
+
+  /** It died by SIGKILL, or it was done, or the directory was another one's. */
+  async #endOf(host: Child, where: string, isFull = false): Promise<void> {
+    const { code, signal, stderr } = await host.ended;
+    if (signal === "SIGKILL") {
+      this.tally.kills++;
+      return;
+    }
+    const last = host.lines.at(-1);
+    if (last === "refused PARTITION_LOCKED") this.tally.refused++;
+    else if (last === "refused STORAGE_FAILED" && isFull)
+      this.tally.full++; // not even the tables fit
+    else if (last !== "done" || code !== 0)
+      assert.fail(`${where}: a host ended with ${code ?? signal} after "${last}".\n${stderr}`);
+    assert.equal(stderr, "", `${where}: a host wrote to stderr`);
+  }
+
+  #host({ ids, actors, pool, maxResident, death, roomKiB }: HostOptions): Child {
+    const { dir, counter, partitions, sync } = this.#place;
+    const options = { dir, partitions, sync, ids, actors: Math.min(actors, partitions), pool, maxResident };
+    return startChild(HOST, {
+      args: [JSON.stringify(options)],
+      env: {
+        HEDDLE_TEST_COUNTER: counter,
+        HEDDLE_TEST_DEATH: death ? JSON.stringify(death) : "",
+        HEDDLE_SOAK_POOL: pool ? "1" : "",
+      },
+      ...(roomKiB !== undefined && { before: `ulimit -S -f ${2 * (largestKiB(dir, partitions) + roomKiB)}` }),
+    });
+  }
+
+  // ── What they leave ───────────────────────────────────────────────────────────────────────────────────────────
+
+  #newPlace(): Place {
+    const name = `${this.#name}-${this.tally.directories}`;
+    const partitions = pick(this.#random, [1, 1, 3]);
+    const sync = this.#random() < 0.7 ? "flush" : "commit";
+    mkdirSync(this.#root, { recursive: true });
+    return new Place(join(this.#root, name), partitions, sync);
+  }
+
+  /** L1, L2, L3 */
+  async #check(place: Place, where: string): Promise<void> {
+    this.tally.effects += place.world.catchUp(where);
+    await place.look(async ({ stores }) => {
+      for (const id of place.open) {
+        const events = await stores.eventStore.read(id);
+        const positions = events.map(({ sequence }) => sequence);
+        assert.deepEqual(positions, [...positions.keys()], `${where}: ${id} is dense (L2)`);
+        for (const what of place.acknowledged.get(id) ?? []) {
+          assert.ok(
+            ACKNOWLEDGED[what]!(events),
+            `${where}: "${what} ${id}" was acknowledged and is lost (L1)`,
+          );
+          this.tally.acknowledged++;
+        }
+        for (const { type, payload } of events) {
+          if (type === "STEP_COMPLETED") place.world.settle(id, (payload as { stepId: string }).stepId);
+        }
+        if (!TERMINAL.has(events.at(-1)?.type ?? "")) continue;
+        place.open.delete(id);
+        place.ended.push(id);
+      }
+    });
+  }
+
+  /** L2, L4, L5 */
+  async #checkEndings(place: Place): Promise<void> {
+    const { world, ended, partitions } = place;
+    await place.look(async ({ stores, runtime, start }) => {
+      await start();
+      for (const id of ended) {
+        const events = await stores.eventStore.read(id);
+        const state = await runtime.loadState(id);
+        const header = await stores.eventStore.find(id);
+        assert.equal(header?.sequence, events.length - 1, `${id}: its header (L2)`);
+        assert.equal(header?.status, state.status, `${id}: its header (L2)`);
+        assert.equal(state.sequence, events.length - 1, `${id}: its fold (L2)`);
+        const { status, output } = expectedOf(id);
+        assert.deepEqual(
+          { status: state.status, output: state.variables["_output"] },
+          { status, output },
+          `${id} (L5)`,
+        );
+        for (const { stepId, status: stood } of Object.values(state.frames)) {
+          if (status === "completed") assert.equal(stood, "completed", `${id} ${stepId} (L5)`);
+          const runs = world.runsOf(id, stepId);
+          assert.ok(runs, `${id} ${stepId} is recorded as done and never ran (L3)`);
+          if (runs.finished.length > 1) this.tally.doubledAllowed++;
+          if (stepId !== "once") continue;
+          const reasons = retriesOf(events, stepId);
+          assert.ok(
+            reasons.every((reason) => reason === "verdict" || reason === "decided"),
+            `${id} once (L4)`,
+          );
+        }
+        this.tally.doubts += events.filter(({ type }) => type === "EFFECT_INDOUBT").length;
+        this.tally.events += events.length;
+        this.tally.executions++;
+      }
+    });
+    await place.look(async ({ stores }) => {
+      for (let i = 0; i < partitions; i++)
+        assert.equal(
+          await (await stores.eventStore.open(i)).nextTimer(-Infinity),
+          undefined,
+          "a timer is left (L5)",
+        );
+    });
+  }
+}
+
+interface HostOptions extends Pick<Round, "actors" | "pool" | "maxResident"> {
+  readonly ids: readonly string[];
+  readonly death?: {
+    readonly point: string;
+    readonly count: number;
+    readonly kind?: "thread";
+    readonly once?: string;
+  };
+  readonly roomKiB?: number;
+}
+
+/** One directory, and what is known of it. */
+class Place {
+  readonly world: OutsideWorld;
+  readonly counter: string;
+  /** Executions that were asked for and have not been seen to end. */
+  readonly open = new Set<string>();
+  readonly ended: string[] = [];
+  readonly acknowledged = new Map<string, Set<string>>();
+  rounds = 0;
+  readonly dir: string;
+  readonly partitions: number;
+  readonly sync: "flush" | "commit";
+
+  constructor(dir: string, partitions: number, sync: "flush" | "commit") {
+    this.dir = dir;
+    this.partitions = partitions;
+    this.sync = sync;
+    this.counter = `${dir}.counter`;
+    this.world = new OutsideWorld(this.counter, (stepId) => stepId.startsWith("crunch#"));
+  }
+
+  hear(lines: readonly string[], where: string): void {
+    for (const line of lines) {
+      const [what = "", id = ""] = line.split(" ");
+      assert.ok(!line.includes("is set aside"), `${where}: ${line}`);
+      if (!(what in ACKNOWLEDGED)) continue;
+      const heard = this.acknowledged.get(id) ?? new Set<string>();
+      this.acknowledged.set(id, heard.add(what));
+    }
+  }
+
+  /** Opens the directory the way a program would. */
+  async look<T>(use: (app: LoomApp) => Promise<T>): Promise<T> {
+    const app = defineConfig({ storage: lmdbStorage({ dir: this.dir }), autostart: false });
+    try {
+      return await use(app);
+    } finally {
+      await app.close();
+    }
+  }
+}
+
+function retriesOf(events: readonly EventEnvelope[], stepId: string): string[] {
+  return events
+    .filter(({ type }) => type === "STEP_RETRIED")
+    .map(({ payload }) => payload as { readonly stepId: string; readonly reason: string })
+    .filter((retry) => retry.stepId === stepId)
+    .map(({ reason }) => reason);
+}
+
+/** Whether a verdict stands behind a step that was in doubt. */
+function isDecided(events: readonly EventEnvelope[]): boolean {
+  const after = events.slice(events.findIndex(({ type }) => type === "EFFECT_INDOUBT") + 1);
+  return after.some(({ payload }) => (payload as { stepId?: string }).stepId === "once");
+}
+
+function largestKiB(dir: string, partitions: number): number {
+  const sizes = Array.from({ length: partitions }, (_, i) => {
+    const data = join(dir, `p${String(i).padStart(3, "0")}`, "data.mdb");
+    return statSync(data, { throwIfNoEntry: false })?.size ?? 0;
+  });
+  return Math.ceil(Math.max(...sizes) / 1024);
+}
