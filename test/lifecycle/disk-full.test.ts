@@ -58,3 +58,20 @@ it.skipIf(process.platform !== "linux")(
     }
   },
 );
+
+it.skipIf(process.platform !== "linux")(
+  "C-LOG-02: a directory that does not fit on the disk is refused with a type, and the process lives",
+  { timeout: 30_000 },
+  async () => {
+    const dir = temporaryDirectory();
+    const child = startChild(new URL("./programs/first-opening.mjs", import.meta.url), {
+      args: [dir],
+      before: "ulimit -S -f 64", // 32 KiB: less than the lock file of LMDB
+    });
+    expect(await child.ended).toMatchObject({ code: 0, stderr: "" });
+    expect(child.lines).toEqual(["STORAGE_FAILED", "closed"]);
+    const app = openApp({ dir });
+    await app.start();
+    await app.close();
+  },
+);

@@ -35,6 +35,8 @@ export interface LaneOptions {
   readonly name: string;
   readonly root: string;
   readonly seed: number;
+  /** Default: `drawRound`. */
+  readonly draw?: (random: Random) => Round;
 }
 
 export class Lane {
@@ -42,20 +44,22 @@ export class Lane {
   readonly #name: string;
   readonly #root: string;
   readonly #random: Random;
+  readonly #draw: (random: Random) => Round;
   #number = 0;
   #place: Place;
 
-  constructor({ name, root, seed }: LaneOptions) {
+  constructor({ name, root, seed, draw = drawRound }: LaneOptions) {
     this.#name = name;
     this.#root = root;
     this.#random = seededRandom(seed);
+    this.#draw = draw;
     this.#place = this.#newPlace();
   }
 
   /** One host from its start to its death, and what it left. */
   async round(): Promise<void> {
     if (this.#place.rounds === ROUNDS_A_DIRECTORY) await this.finish();
-    const round = drawRound(this.#random);
+    const round = this.#draw(this.#random);
     const place = this.#place;
     const ids = round.starts.map((kind) => idOf(this.#name, kind, this.#number++));
     const where = `lane ${this.#name}, directory ${place.dir}, round ${place.rounds}, ${JSON.stringify(round)}`;
