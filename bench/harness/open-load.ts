@@ -11,30 +11,38 @@ export interface Schedule {
   readonly executions: number;
 }
 
+/**
+ * Says when each execution is to start: late, never early. `scheduledMs` is the moment it was to. It looks at the clock in every turn of
+ * the event loop, since timers are a millisecond late; so the loop never sleeps.
+ */
+export async function arriveBySchedule(
+  { perSecond, executions }: Schedule,
+  arrive: (n: number, scheduledMs: number) => void,
+): Promise<void> {
+  const began = performance.now();
+  let next = 0;
+  while (next < executions) {
+    const due = Math.min(executions, Math.ceil(((performance.now() - began) * perSecond) / 1_000));
+    for (; next < due; next++) arrive(next, began + (next * 1_000) / perSecond);
+    await nextTurn();
+  }
+}
+
 export interface OpenLoad {
   /** From the scheduled moment to the decoded output, by execution. */
   readonly latenciesMs: Float64Array;
   readonly receipts: readonly Receipt[];
 }
 
-/** Looks at the clock in every turn of the event loop, since timers are a millisecond late; so the loop never sleeps. */
-export async function openLoad(
-  run: (n: number) => Promise<Receipt>,
-  { perSecond, executions }: Schedule,
-): Promise<OpenLoad> {
-  const latenciesMs = new Float64Array(executions);
+export async function openLoad(run: (n: number) => Promise<Receipt>, schedule: Schedule): Promise<OpenLoad> {
+  const latenciesMs = new Float64Array(schedule.executions);
   const receipts: Receipt[] = [];
-  const began = performance.now();
-  const arrive = async (n: number, at: number): Promise<void> => {
-    receipts[n] = await run(n);
-    latenciesMs[n] = performance.now() - at;
-  };
   const arrived: Promise<void>[] = [];
-  while (arrived.length < executions) {
-    const due = Math.min(executions, Math.ceil(((performance.now() - began) * perSecond) / 1_000));
-    for (let n = arrived.length; n < due; n++) arrived.push(arrive(n, began + (n * 1_000) / perSecond));
-    await nextTurn();
-  }
+  const start = async (n: number, scheduledMs: number): Promise<void> => {
+    receipts[n] = await run(n);
+    latenciesMs[n] = performance.now() - scheduledMs;
+  };
+  await arriveBySchedule(schedule, (n, scheduledMs) => arrived.push(start(n, scheduledMs)));
   await Promise.all(arrived);
   return { latenciesMs, receipts };
 }
