@@ -1,21 +1,29 @@
 // What does an agent cost that has gone on for long? Messages of a kilobyte, one tool call a turn.
 //
 // `agent-growth/bytes/N`   The log after N turns, beside what was said in them: every message as JSON, once.
-// `agent-growth/turn/N`    A turn near the N-th, beside one near the tenth.
+// `agent-growth/heap/N`    What the agent takes in memory then, after a forced collection, beside the same.
+// `agent-growth/peak/N`    The most memory that a process had resident which ran it, LMDB's pages among it, beside one of 50 turns.
+// `agent-growth/turn/N`    A turn near the N-th, beside one near the tenth of another agent, which takes turns with it.
 // `agent-growth/replay/N`  A turn of N when the log is replayed, beside one of 200.
 
 import { existsSync } from "node:fs";
 import { open } from "lmdb";
+import type { Budget, Measured } from "../harness/duel.js";
 import { type Pairs, rowOfPairs } from "../harness/pairs.js";
 import type { ByEffort, Effort, Question } from "../harness/question.js";
-import type { Row } from "../harness/report.js";
+import type { Figures, Row } from "../harness/report.js";
 import { freshDirectory, removeDirectory } from "../harness/scratch.js";
+import { duelApart } from "../harness/separate-duel.js";
 import { shared } from "../harness/shared-samples.js";
-import { type AgentRun, resumeAgent, runAgent } from "../sides/agent.js";
+import { type AgentRun, resumeAgent, runAgent, turnsBeside } from "../sides/agent.js";
 import { placeOf } from "../sides/heddle.js";
 
 const TURNS = [50, 200, 650, 2_000] as const;
 const ROUNDS: ByEffort<number> = { full: 9, quick: 2 };
+const PEAK_BUDGET: ByEffort<Budget> = {
+  full: { timeMs: 0, rounds: 3, warmupRounds: 0 },
+  quick: { timeMs: 0, rounds: 2, warmupRounds: 0 },
+};
 /** Turns looked at on either side: a single one tells nothing. */
 const WINDOW = 100;
 const SYNC = "commit";
@@ -27,12 +35,11 @@ interface Sample extends AgentRun {
 
 export const agentGrowth: readonly Question[] = [
   ...TURNS.map((turns) => ask(`agent-growth/bytes/${turns}`, "bytes", (effort) => bytesOf(turns, effort))),
-  ask("agent-growth/turn/2000", "ms", async (effort) => {
-    const samples = await samplesOf(2_000, effort);
-    const near = (from: number, to: number) => samples.map(({ turnsMs }) => turnsMs.slice(from, to));
-    // The first turns of a process are those its compiler learns from.
-    return { ours: near(-WINDOW - 1, -1), theirs: near(10, 10 + WINDOW), names: ["turn 2,000", "turn 10"] };
-  }),
+  ...TURNS.map((turns) => ask(`agent-growth/heap/${turns}`, "bytes", (effort) => heldBy(turns, effort))),
+  peak(2_000),
+  ...([650, 2_000] as const).map((turns) =>
+    ask(`agent-growth/turn/${turns}`, "ms", (effort) => timesOf(turns, effort)),
+  ),
   ask("agent-growth/replay/2000", "ms", async (effort) => {
     const each = async (turns: number): Promise<Float64Array[]> =>
       (await samplesOf(turns, effort)).map(({ replayMs }) => Float64Array.of(replayMs / turns));
@@ -54,6 +61,52 @@ async function bytesOf(turns: number, effort: Effort): Promise<Pairs> {
     theirs: samples.map(({ contentBytes }) => Float64Array.of(contentBytes)),
     names: ["log", "said"],
   };
+}
+
+async function heldBy(turns: number, effort: Effort): Promise<Pairs> {
+  const samples = await samplesOf(turns, effort);
+  return {
+    ours: samples.map(({ heldBytes }) => Float64Array.of(heldBytes)),
+    theirs: samples.map(({ contentBytes }) => Float64Array.of(contentBytes)),
+    names: ["held", "said"],
+  };
+}
+
+/** Each side has a process of its own. A peak only rises, so later rounds tell whether it does. */
+function peak(turns: number): Question {
+  const id = `agent-growth/peak/${turns}`;
+  const names = [`${turns} turns`, "50 turns"] as const;
+  return {
+    id,
+    ask: (effort) =>
+      duelApart(
+        { id, unit: "bytes", sync: SYNC, inFlight: 1, ratio: "time", budget: PEAK_BUDGET, names, figures },
+        effort,
+      ),
+    sampler: async (side) => async () => {
+      const directory = freshDirectory();
+      await runAgent(directory, side === "ours" ? turns : 50, SYNC);
+      removeDirectory(directory);
+      return { durationMs: process.resourceUsage().maxRSS * 1_024 };
+    },
+  };
+}
+
+function figures(name: string, { latency: { p50, p99, rme } }: Measured): Figures {
+  return { name, median: p50, errorPercent: rme, p50Ms: p50, p99Ms: p99, sharedBy: 1 };
+}
+
+async function timesOf(turns: number, effort: Effort): Promise<Pairs> {
+  const ours: Float64Array[] = [];
+  const theirs: Float64Array[] = [];
+  for (let round = 0; round < ROUNDS[effort]; round++) {
+    const directory = freshDirectory();
+    const { late, early } = await turnsBeside(directory, { turns, window: WINDOW, sync: SYNC });
+    removeDirectory(directory);
+    ours.push(late);
+    theirs.push(early);
+  }
+  return { ours, theirs, names: [`turn ${turns}`, "turn 10"] };
 }
 
 const samplesByTurns = new Map<number, (effort: Effort) => Promise<readonly Sample[]>>();

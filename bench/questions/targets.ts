@@ -35,7 +35,8 @@ export const TARGETS: ReadonlyMap<string, Target> = new Map([
   ["agent-growth/bytes/200", AGENT_LOG],
   ["agent-growth/bytes/650", AGENT_LOG],
   ["agent-growth/bytes/2000", AGENT_LOG],
-  ["agent-growth/turn/2000", { ratio: 1.2 }],
+  ["agent-growth/turn/650", { ratio: 1.2 }],
+  ["agent-growth/turn/2000", { ratio: 1.3 }],
   ["agents/flush/0", { median: 10_000 }],
   ["agents/host-delay/1", HOST_DELAY],
 ]);

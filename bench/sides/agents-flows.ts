@@ -21,8 +21,12 @@ export const tenTurns: RegisteredFlow<Order, Receipt> = defineFlow(
 );
 
 export function registerEffects(effects: EffectRuntime): void {
-  registerLooker(effects, "It is there.", async (turn) => {
-    await delay(MODEL_MS);
-    return turn === TURNS - 1 ? { content: "Done.", stopReason: "end" } : lookUp(turn, "");
-  });
+  registerLooker(
+    effects,
+    () => "It is there.",
+    async (turn) => {
+      await delay(MODEL_MS);
+      return turn === TURNS - 1 ? { content: "Done.", stopReason: "end" } : lookUp(turn, "");
+    },
+  );
 }

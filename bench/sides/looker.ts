@@ -16,10 +16,10 @@ export const looker = agent$({ id: "bench", systemPrompt: "You look things up.",
 
 export const MODEL = "model";
 
-/** Its model, which counts turns from 0, and its tool, which finds the same every time. */
+/** Its model, which counts turns from 0, and its tool. */
 export function registerLooker(
   effects: EffectRuntime,
-  found: string,
+  found: (turn: number) => string,
   answer: (turn: number, request: LlmRequest) => LlmResponse | Promise<LlmResponse>,
 ): void {
   effects.register(
@@ -30,7 +30,7 @@ export function registerLooker(
       complete: async (request) => answer((request.messages.length - 1) / 2, request),
     }),
   );
-  effects.register(look.id, new ToolEffect(() => found));
+  effects.register(look.id, new ToolEffect(({ turn }: { turn: number }) => found(turn)));
 }
 
 /** What the model says to look up. */
