@@ -4,7 +4,8 @@
 // L2  A log is dense, and agrees with its header and its fold.
 // L3  Effects obey the rules of the outside world (../crash/outside-world.ts): a step that is recorded as done never begins again.
 // L4  A step that may not repeat runs again by a verdict alone.
-// L5  In the end every execution has come to what it comes to undisturbed, and no timer is left.
+// L5  In the end every execution has come to what it must come to, its log tells what it tells when nobody disturbs it, and no timer
+//     is left.
 
 import assert from "node:assert/strict";
 import { mkdirSync, rmSync, statSync } from "node:fs";
@@ -37,6 +38,8 @@ export interface LaneOptions {
   readonly seed: number;
   /** Default: `drawRound`. */
   readonly draw?: (random: Random) => Round;
+  /** Of every directory. Default: drawn. */
+  readonly partitions?: number;
 }
 
 export class Lane {
@@ -45,14 +48,16 @@ export class Lane {
   readonly #root: string;
   readonly #random: Random;
   readonly #draw: (random: Random) => Round;
+  readonly #partitions: number | undefined;
   #number = 0;
   #place: Place;
 
-  constructor({ name, root, seed, draw = drawRound }: LaneOptions) {
+  constructor({ name, root, seed, draw = drawRound, partitions }: LaneOptions) {
     this.#name = name;
     this.#root = root;
     this.#random = seededRandom(seed);
     this.#draw = draw;
+    this.#partitions = partitions;
     this.#place = this.#newPlace();
   }
 
@@ -68,25 +73,35 @@ export class Lane {
     const hosts = await this.#suffer(round, ids);
     this.tally.rounds++;
     this.tally.faults[round.fault.kind]++;
-    for (const { lines } of hosts) place.hear(lines, where);
+    for (const { lines } of hosts) this.#hear(place, lines, where);
     await this.#check(place, where);
   }
 
   /** Lets everything of the directory come to its end, holds it against what it must come to, and goes on in a new one. */
   async finish(): Promise<void> {
     const place = this.#place;
+    await this.#finishHost(place);
+    const stories = await this.#checkEndings(place);
+    this.tally.directories++;
+    this.tally.executions += stories.size;
+    const calm = new Place(`${place.dir}-undisturbed`, place.partitions, place.sync);
+    for (const id of place.ended) calm.open.add(id);
+    await this.#finishHost(calm);
+    const undisturbed = await this.#checkEndings(calm);
+    for (const [id, story] of stories) assert.deepEqual(story, undisturbed.get(id), `${id}: its log (L5)`);
+    place.remove();
+    calm.remove();
+    this.#place = this.#newPlace();
+  }
+
+  /** A host that is left alone until nothing is left. Ids whose start was never acknowledged are started again. */
+  async #finishHost(place: Place): Promise<void> {
     const where = `lane ${this.#name}, directory ${place.dir}, last host`;
-    // Ids whose start was never acknowledged are started again.
-    const host = this.#host({ ids: [...place.open], actors: 0, pool: false, maxResident: undefined });
+    const host = this.#host({ place, ids: [...place.open], actors: 0, pool: false, maxResident: undefined });
     await this.#endOf(host, where);
-    place.hear(host.lines, where);
+    this.#hear(place, host.lines, where);
     await this.#check(place, where);
     assert.deepEqual([...place.open], [], `${where}: left over`);
-    await this.#checkEndings(place);
-    this.tally.directories++;
-    rmSync(place.dir, { recursive: true });
-    rmSync(place.counter);
-    this.#place = this.#newPlace();
   }
 
   // ── Hosts ─────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -170,8 +185,8 @@ export class Lane {
     assert.equal(stderr, "", `${where}: a host wrote to stderr`);
   }
 
-  #host({ ids, actors, pool, maxResident, death, roomKiB }: HostOptions): Child {
-    const { dir, counter, partitions, sync } = this.#place;
+  #host({ place = this.#place, ids, actors, pool, maxResident, death, roomKiB }: HostOptions): Child {
+    const { dir, counter, partitions, sync } = place;
     const options = { dir, partitions, sync, ids, actors: Math.min(actors, partitions), pool, maxResident };
     return startChild(HOST, {
       args: [JSON.stringify(options)],
@@ -188,7 +203,7 @@ export class Lane {
 
   #newPlace(): Place {
     const name = `${this.#name}-${this.tally.directories}`;
-    const partitions = pick(this.#random, [1, 1, 3]);
+    const partitions = this.#partitions ?? pick(this.#random, [1, 1, 3]);
     const sync = this.#random() < 0.7 ? "flush" : "commit";
     mkdirSync(this.#root, { recursive: true });
     return new Place(join(this.#root, name), partitions, sync);
@@ -220,8 +235,9 @@ export class Lane {
   }
 
   /** L2, L4, L5 */
-  async #checkEndings(place: Place): Promise<void> {
+  async #checkEndings(place: Place): Promise<ReadonlyMap<string, readonly string[]>> {
     const { world, ended, partitions } = place;
+    const stories = new Map<string, readonly string[]>();
     await place.look(async ({ stores, runtime, start }) => {
       await start();
       for (const id of ended) {
@@ -251,7 +267,7 @@ export class Lane {
         }
         this.tally.doubts += events.filter(({ type }) => type === "EFFECT_INDOUBT").length;
         this.tally.events += events.length;
-        this.tally.executions++;
+        stories.set(id, storyOf(events));
       }
     });
     await place.look(async ({ stores }) => {
@@ -262,10 +278,18 @@ export class Lane {
           "a timer is left (L5)",
         );
     });
+    return stories;
+  }
+
+  #hear(place: Place, lines: readonly string[], where: string): void {
+    place.hear(lines, where);
+    this.tally.threads += lines.filter((line) => line.startsWith("warning The thread of partitions")).length;
   }
 }
 
 interface HostOptions extends Pick<Round, "actors" | "pool" | "maxResident"> {
+  /** Default: where the lane is. */
+  readonly place?: Place;
   readonly ids: readonly string[];
   readonly death?: {
     readonly point: string;
@@ -307,6 +331,11 @@ class Place {
     }
   }
 
+  remove(): void {
+    rmSync(this.dir, { recursive: true });
+    rmSync(this.counter);
+  }
+
   /** Opens the directory the way a program would. */
   async look<T>(use: (app: LoomApp) => Promise<T>): Promise<T> {
     const app = defineConfig({ storage: lmdbStorage({ dir: this.dir }), autostart: false });
@@ -330,6 +359,19 @@ function retriesOf(events: readonly EventEnvelope[], stepId: string): string[] {
 function isDecided(events: readonly EventEnvelope[]): boolean {
   const after = events.slice(events.findIndex(({ type }) => type === "EFFECT_INDOUBT") + 1);
   return after.some(({ payload }) => (payload as { stepId?: string }).stepId === "once");
+}
+
+/**
+ * What a log says, less what a crash may leave in it: repeated attempts and what these emitted, doubts, times, the order of branches.
+ */
+function storyOf(events: readonly EventEnvelope[]): string[] {
+  return events
+    .filter(({ type }) => type !== "STEP_RETRIED" && type !== "EFFECT_INDOUBT" && type !== "second.seen")
+    .map(({ type, payload }) => {
+      const { wakeAt: _, ...said } = payload as Record<string, unknown>;
+      return `${type} ${JSON.stringify(said)}`;
+    })
+    .sort();
 }
 
 function largestKiB(dir: string, partitions: number): number {

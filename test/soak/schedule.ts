@@ -34,44 +34,51 @@ export interface Round {
   readonly maxResident: number | undefined;
 }
 
-/** Where a host may kill itself, and how often a handful of executions pass there at most. */
+/** Where a host may kill itself, and how often one execution of the mixed flow passes there at most. */
 const POINTS = [
-  { point: "opened", most: 1 },
-  { point: "started", most: 6 },
-  { point: "appended", most: 300 },
-  { point: "durable", most: 300 },
-  { point: "effectStarted", most: 100 },
-  { point: "effectFinished", most: 100 },
-  { point: "once started", most: 4 },
-  { point: "once finished", most: 4 },
-  { point: "decided", most: 1 },
-  { point: "resumed", most: 4 },
-  { point: "ended", most: 6 },
+  { point: "opened", most: 0 },
+  { point: "started", most: 1 },
+  { point: "appended", most: 33 },
+  { point: "durable", most: 33 },
+  { point: "effectStarted", most: 11 },
+  { point: "effectFinished", most: 11 },
+  { point: "once started", most: 1 },
+  { point: "once finished", most: 1 },
+  { point: "decided", most: 0 },
+  { point: "resumed", most: 1 },
+  { point: "ended", most: 1 },
 ] as const;
 
 /** Points that a partition thread passes. */
-const IN_THREADS = ["effectStarted", "effectFinished", "once started"];
+const IN_THREADS = ["effectStarted", "effectFinished", "once started", "once finished"];
+
+export function drawPoint(random: Random, executions: number): Fault {
+  const { point, most } = pick(random, POINTS);
+  return { kind: "point", point, count: between(random, 1, Math.max(1, most * executions)) };
+}
+
+export function drawThreadDeath(random: Random): Fault {
+  const point = pick(random, IN_THREADS);
+  return { kind: "thread", point, count: between(random, 1, point.startsWith("once") ? 2 : 12) };
+}
 
 export function drawRound(random: Random): Round {
   const actors = random() < 0.3 ? between(random, 1, 2) : 0;
+  const starts = Array.from({ length: between(random, 4, 24) }, () => pick(random, KINDS));
   return {
-    fault: drawFault(random, actors),
-    starts: Array.from({ length: between(random, 4, 24) }, () => pick(random, KINDS)),
+    fault: drawFault(random, actors, starts.length),
+    starts,
     actors,
     pool: random() < 0.5,
     maxResident: pick(random, [undefined, undefined, 0, 3]),
   };
 }
 
-function drawFault(random: Random, actors: number): Fault {
-  if (actors > 0 && random() < 0.2)
-    return { kind: "thread", point: pick(random, IN_THREADS), count: between(random, 1, 12) };
+function drawFault(random: Random, actors: number, executions: number): Fault {
+  if (actors > 0 && random() < 0.2) return drawThreadDeath(random);
   const dice = random();
   if (dice < 0.44) return { kind: "moment", afterMs: between(random, 0, 500) };
-  if (dice < 0.74) {
-    const { point, most } = pick(random, POINTS);
-    return { kind: "point", point, count: between(random, 1, most) };
-  }
+  if (dice < 0.74) return drawPoint(random, Math.ceil(executions / 2));
   if (dice < 0.82) {
     return {
       kind: "stop",

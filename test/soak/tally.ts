@@ -7,6 +7,8 @@ export interface Tally {
   readonly faults: { [K in Fault["kind"]]: number };
   /** Hosts that died by SIGKILL. */
   kills: number;
+  /** Partition threads that ended, and were started again. */
+  threads: number;
   /** Hosts the directory refused, because another one had it. */
   refused: number;
   /** Hosts that were told that the disk is full. */
@@ -30,6 +32,7 @@ export function emptyTally(): Tally {
     rounds: 0,
     faults: { none: 0, moment: 0, point: 0, thread: 0, stop: 0, twins: 0, full: 0 },
     kills: 0,
+    threads: 0,
     refused: 0,
     full: 0,
     directories: 0,
@@ -66,6 +69,7 @@ export function reportOf(tally: Tally, seconds: number, { isClean, finding, repe
     ["  partition thread ended", tally.faults.thread],
     ["  left alone", tally.faults.none],
     ["deaths by SIGKILL", tally.kills],
+    ["partition threads started again", tally.threads],
     ["hosts refused by an owned directory", tally.refused],
     ["directories held against what they must come to", tally.directories],
     ["executions", tally.executions],
