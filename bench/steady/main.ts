@@ -15,7 +15,7 @@ import { chainFlow, checked } from "../sides/flows.js";
 import { placeOf } from "../sides/heddle.js";
 import { HELP, readSteadyOptions, type SteadyOptions } from "./options.js";
 import { type Second, Window } from "./second.js";
-import { presentSteady, type SteadyReport, trendsOf } from "./steady-report.js";
+import { courseOf, presentSteady, type SteadyReport, trendsOf } from "./steady-report.js";
 
 const IN_FLIGHT = 1_000;
 /** Enough for the compiler, and for the rate and the bytes an execution to be believed. */
@@ -52,6 +52,7 @@ async function main(options: SteadyOptions): Promise<number> {
     minutes: options.minutes,
     ...measured,
     trends: trendsOf(measured.seconds),
+    course: courseOf(measured.seconds),
   };
   mkdirSync(options.out, { recursive: true });
   writeFileSync(join(options.out, "steady.json"), `${JSON.stringify(report, undefined, 2)}\n`);

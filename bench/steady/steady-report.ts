@@ -1,6 +1,6 @@
 // SteadyReport: what a steady load found out, in data and in words.
 
-import type { Report } from "../harness/report.js";
+import type { Course, Report } from "../harness/report.js";
 import { renderTable } from "../harness/table.js";
 import { type Trend, trendOf } from "../harness/trend.js";
 import type { Second } from "./second.js";
@@ -15,6 +15,8 @@ export interface SteadyReport extends Pick<Report, "format" | "date" | "versions
   readonly executions: number;
   readonly seconds: readonly Second[];
   readonly trends: readonly NamedTrend[];
+  /** The same seconds as curves, for plots. */
+  readonly course: Course;
 }
 
 export interface NamedTrend extends Trend {
@@ -39,6 +41,31 @@ export function trendsOf(seconds: readonly Second[]): NamedTrend[] {
     const values = warm.map(of).filter((value) => value !== undefined);
     return { title, ...trendOf(values) };
   });
+}
+
+export function courseOf(seconds: readonly Second[]): Course {
+  const curve = (name: string, of: (second: Second) => number | undefined) => ({
+    name,
+    points: seconds.flatMap((second): [number, number][] => {
+      const value = of(second);
+      return value === undefined ? [] : [[second.atS / 60, value]];
+    }),
+  });
+  return {
+    along: "minutes",
+    panels: [
+      { title: "executions a second", curves: [curve("ended", ({ perSecond }) => perSecond)] },
+      {
+        title: "time of an execution, ms",
+        curves: [curve("p50", ({ p50Ms }) => p50Ms), curve("p99", ({ p99Ms }) => p99Ms)],
+      },
+      {
+        title: "memory, MB",
+        curves: [curve("own", ({ ownMB }) => ownMB), curve("heap", ({ heapMB }) => heapMB)],
+      },
+      { title: "log, MB", curves: [curve("log", ({ logMB }) => logMB)] },
+    ],
+  };
 }
 
 export function presentSteady({

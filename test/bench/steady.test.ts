@@ -72,6 +72,9 @@ describe("npm run bench:steady", () => {
       expect(rssMB).toBeGreaterThanOrEqual(ownMB);
       expect(logMB).toBeGreaterThan(0);
     }
+    for (const { curves } of report.course.panels) {
+      for (const { points } of curves) expect(points).toHaveLength(report.seconds.length);
+    }
     // Three seconds tell nothing, and it says so.
     expect(report.trends.map(({ verdict }) => verdict)).toEqual(Array(5).fill("unknown"));
     expect(readdirSync(scratch)).toEqual(["out"]);
