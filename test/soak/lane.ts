@@ -195,7 +195,7 @@ export class Lane {
         HEDDLE_TEST_DEATH: death ? JSON.stringify(death) : "",
         HEDDLE_SOAK_POOL: pool ? "1" : "",
       },
-      ...(roomKiB !== undefined && { before: `ulimit -S -f ${2 * (largestKiB(dir, partitions) + roomKiB)}` }),
+      ...(roomKiB !== undefined && { before: limitFiles(place, roomKiB) }),
     });
   }
 
@@ -374,10 +374,18 @@ function storyOf(events: readonly EventEnvelope[]): string[] {
     .sort();
 }
 
-function largestKiB(dir: string, partitions: number): number {
-  const sizes = Array.from({ length: partitions }, (_, i) => {
-    const data = join(dir, `p${String(i).padStart(3, "0")}`, "data.mdb");
-    return statSync(data, { throwIfNoEntry: false })?.size ?? 0;
-  });
-  return Math.ceil(Math.max(...sizes) / 1024);
+/** The limit is for every file of the host, and what it does to the world must never lack room. */
+function limitFiles({ dir, counter, partitions }: Place, roomKiB: number): string {
+  const logs = Array.from({ length: partitions }, (_, i) =>
+    kiB(join(dir, `p${String(i).padStart(3, "0")}`, "data.mdb")),
+  );
+  const most = Math.max(Math.max(...logs) + roomKiB, kiB(counter) + COUNTER_ROOM_KIB);
+  return `ulimit -S -f ${2 * most}`; // in blocks of 512 bytes
+}
+
+/** More than the effects of one round write. */
+const COUNTER_ROOM_KIB = 192;
+
+function kiB(file: string): number {
+  return Math.ceil((statSync(file, { throwIfNoEntry: false })?.size ?? 0) / 1024);
 }

@@ -73,7 +73,10 @@ const told = (kind, run) => ({
     return result;
   },
 });
-const agentEffects = { model: told("llm", answer), look: told("tool", ({ n }) => ({ saw: n * 2 })) };
+const agentEffects = {
+  model: told("llm", answer),
+  look: told("tool", ({ n }) => ({ saw: n * 2, text: "what there is to see ".repeat(200) })),
+};
 
 /** HEDDLE_SOAK_POOL: the pool has its effects then. */
 export function registerEffects(registry) {
