@@ -8,7 +8,7 @@
 
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { EffectContext } from "../../effects/index.js";
-import { tell } from "../../kernel/index.js";
+import { Abortable, tell } from "../../kernel/index.js";
 import {
   LlmError,
   type LlmProvider,
@@ -48,10 +48,16 @@ const PIECES_PER_TURN = 128;
 export function completed(
   provider: LlmProvider,
   request: LlmRequest,
-  { signal }: EffectContext,
+  ctx: EffectContext,
 ): Promise<Generated> {
-  signal.throwIfAborted();
-  const answer = unlessAborted(provider.complete(request, { signal }), signal);
+  if (Abortable.isAborted(ctx)) throw ctx.signal.reason;
+  const options = {
+    // Made for a provider that looks at it.
+    get signal() {
+      return ctx.signal;
+    },
+  };
+  const answer = unlessAborted(provider.complete(request, options), ctx);
   return answer.then((response) => ({ response, isInterrupted: false }));
 }
 
@@ -71,7 +77,7 @@ export async function streamed(
   const pieces = provider.stream(request, { signal })[Symbol.asyncIterator]();
   try {
     for (let count = 1; ; count++) {
-      const next = await unlessAborted(pieces.next(), signal);
+      const next = await unlessAborted(pieces.next(), ctx);
       if (next.done) throw endless(provider);
       const piece = next.value;
       if (piece.type === "end") return { response: piece.response, isInterrupted: false };
@@ -98,12 +104,10 @@ function show(piece: LlmStreamEvent, ctx: EffectContext, { text, reasoning }: Li
 }
 
 /** E1. One listener a call, not one promise for all calls: that would keep every piece alive until the end. */
-function unlessAborted<T>(call: Promise<T>, signal: AbortSignal): Promise<T> {
+function unlessAborted<T>(call: Promise<T>, ctx: EffectContext): Promise<T> {
   return new Promise((resolve, reject) => {
-    const stop = (): void => reject(signal.reason as Error);
-    if (signal.aborted) stop();
-    signal.addEventListener("abort", stop);
-    const settled = (): void => signal.removeEventListener("abort", stop);
+    const stop = (): void => reject(ctx.signal.reason as Error);
+    const settled = Abortable.watch(ctx, stop);
     void call.then(settled, settled);
     call.then(resolve, reject);
   });

@@ -12,7 +12,7 @@ export class Pairing {
   take(message: LlmMessage, place: string): void {
     if (message.role === "tool") return this.#answer(message.toolCallId, place);
     this.finish(place);
-    this.#calls = new Map();
+    if (this.#calls.size > 0) this.#calls = new Map();
     if (message.role === "assistant")
       for (const call of message.toolCalls ?? []) this.#expect(call.id, place);
   }
