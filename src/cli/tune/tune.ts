@@ -8,11 +8,11 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { dirname } from "node:path";
+import { curvesSvg, type Drawing } from "../drawing/curves.js";
 import { CommandFailure, type ExitCode } from "../failure.js";
 import { printable } from "../render/text.js";
 import type { Terminal } from "../terminal.js";
 import { agreesTo } from "./consent.js";
-import { curvesSvg, type Drawing } from "./curves-svg.js";
 import { count, duration, many, percent } from "./figures.js";
 import { readInputs, STDIN } from "./inputs.js";
 import type { Measurement, Setting } from "./measurement.js";
