@@ -17,12 +17,12 @@ import { heddle } from "../sides/heddle.js";
 import { limit } from "../sides/limit.js";
 
 const IN_FLIGHT = 1_000;
-const CLOSED: ByEffort<number> = { full: 40_000, quick: 1_000 };
+const CLOSED: ByEffort<number> = { full: 20_000, quick: 1_000 };
 const SECONDS: ByEffort<number> = { full: 2, quick: 0.1 };
 /** Arrivals before those that count: what the change from one load to the other costs is the bench's doing. */
 const LEAD_IN_SHARE = 0.25;
 const BUDGET: ByEffort<Budget> = {
-  full: { timeMs: 0, rounds: 5, warmupRounds: 1 },
+  full: { timeMs: 0, rounds: 4, warmupRounds: 1 },
   quick: { timeMs: 0, rounds: 2, warmupRounds: 0 },
 };
 
