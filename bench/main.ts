@@ -1,12 +1,14 @@
 // The bench: `npm run bench`. What it measures, and what its figures do not say: docs/performance.md.
 
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
+import { flame } from "./flame/index.js";
 import { compareReports, presentChanges } from "./harness/comparison.js";
 import { describeMachine, versions } from "./harness/machine.js";
 import { present } from "./harness/presentation.js";
 import type { Question } from "./harness/question.js";
 import { parseReport, type Report, type Row } from "./harness/report.js";
 import { type BenchOptions, HELP, readOptions, UsageError } from "./options.js";
+import { writeResults } from "./plots/index.js";
 import { questions } from "./questions/index.js";
 
 const WORSE = 1;
@@ -24,20 +26,28 @@ async function main(options: BenchOptions): Promise<number> {
     console.log(HELP);
     return 0;
   }
-  const chosen = questions.filter(({ id }) => options.only.test(id));
+  const chosen = questions.filter(({ id }) =>
+    options.flame === undefined ? options.only.test(id) : id === options.flame,
+  );
   if (options.list) {
     for (const { id } of chosen) console.log(id);
     return 0;
   }
   if (chosen.length === 0) {
-    throw new UsageError(`No row matches --only ${options.only.source}. There are: ${namesOf(questions)}.`);
+    const asked =
+      options.flame === undefined ? `matches --only ${options.only.source}` : `is called ${options.flame}`;
+    throw new UsageError(`No row ${asked}. There are: ${namesOf(questions)}.`);
+  }
+  if (options.flame !== undefined) {
+    for (const question of chosen) console.log(await flame(question, options.out));
+    return 0;
   }
   // Read before the minutes that follow, so that a wrong file is found out at once.
   const before = options.compare === undefined ? undefined : readEarlier(options.compare, options.only);
   const report = await measure(chosen, options.quick);
   const style = options.markdown ? "markdown" : "text";
   console.log(present(report, style));
-  if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(report, undefined, 2)}\n`);
+  writeResults(options.out, report);
   if (!before) return 0;
   const changes = compareReports(before, report);
   console.log(`\n${presentChanges(changes, before, report, style)}`);
@@ -50,7 +60,7 @@ function readEarlier(file: string, only: RegExp): Report {
     return { ...report, rows: report.rows.filter(({ id }) => only.test(id)) };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new UsageError(`${file} is no report of --json: ${reason}`);
+    throw new UsageError(`${file} is no report.json: ${reason}`);
   }
 }
 

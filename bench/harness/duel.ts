@@ -95,7 +95,12 @@ export async function duel<S extends Sample>(
   };
 }
 
-async function play<S extends Sample>(n: number, ours: Sampler<S>, theirs: Sampler<S>): Promise<Round<S>> {
+/** Who is first alternates from round to round. */
+export async function play<S extends Sample>(
+  n: number,
+  ours: Sampler<S>,
+  theirs: Sampler<S>,
+): Promise<Round<S>> {
   const started = performance.now();
   const cost = (): number => performance.now() - started;
   if (n % 2 === 0) {

@@ -1,4 +1,4 @@
-// Report: what one run found out, as `--json` writes it and `--compare` reads it back.
+// Report: what one run found out, as `report.json` holds it and `--compare` reads it back.
 
 import type { Statistics } from "tinybench";
 import { z } from "zod";

@@ -11,6 +11,7 @@ import { describeMachine, versions } from "../harness/machine.js";
 import { arriveBySchedule } from "../harness/open-load.js";
 import { freshDirectory, removeDirectory } from "../harness/scratch.js";
 import { orderOf, type Receipt } from "../harness/side.js";
+import { courseCurves } from "../plots/row-curves.js";
 import { chainFlow, checked } from "../sides/flows.js";
 import { placeOf } from "../sides/heddle.js";
 import { HELP, readSteadyOptions, type SteadyOptions } from "./options.js";
@@ -56,6 +57,8 @@ async function main(options: SteadyOptions): Promise<number> {
   };
   mkdirSync(options.out, { recursive: true });
   writeFileSync(join(options.out, "steady.json"), `${JSON.stringify(report, undefined, 2)}\n`);
+  const title = `${Math.round(report.perSecond).toLocaleString("en")} one-step executions a second for ${report.minutes} minutes, ${report.sync}`;
+  writeFileSync(join(options.out, "bench-steady.svg"), courseCurves(title, report.course, report));
   console.log(presentSteady(report));
   return report.trends.some(({ verdict }) => verdict === "grows") ? GREW : 0;
 }

@@ -17,9 +17,9 @@ let report: Report;
 
 beforeAll(() => {
   scratch = mkdtempSync(join(tmpdir(), "bench-test-"));
-  quick = bench("--quick", "--json", join(scratch, "report.json"), "--markdown");
+  quick = bench("--quick", "--out", join(scratch, "results"), "--markdown");
   expect(quick.status, quick.stderr).toBe(0);
-  report = parseReport(readFileSync(join(scratch, "report.json"), "utf8"));
+  report = parseReport(readFileSync(join(scratch, "results", "report.json"), "utf8"));
 }, 300_000);
 
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
@@ -76,7 +76,15 @@ describe("npm run bench", () => {
       ratio: { ...row.ratio, median: row.ratio.median * factor },
     }));
     writeFileSync(earlier, JSON.stringify({ ...report, rows }));
-    const run = bench("--quick", "--only", "^one-step/commit/100$", "--compare", earlier);
+    const run = bench(
+      "--quick",
+      "--only",
+      "^one-step/commit/100$",
+      "--out",
+      join(scratch, "again"),
+      "--compare",
+      earlier,
+    );
     expect(run.stdout).toContain(words);
     expect(run.status, run.stderr).toBe(status);
   });

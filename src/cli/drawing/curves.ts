@@ -49,8 +49,10 @@ export interface Drawing {
   readonly columns?: number;
 }
 
-const PANEL = { width: 380, left: 62, right: 18, top: 30, bottom: 48 };
+const PANEL = { width: 388, left: 62, right: 26, top: 30, bottom: 48 };
 const LEGEND_HEIGHT = 20;
+/** Room for what stands under the title. */
+const WIDTH_MIN = 560;
 const PLOT_WIDTH = PANEL.width - PANEL.left - PANEL.right;
 const PLOT_HEIGHT = 190;
 const PANEL_HEIGHT = PANEL.top + PLOT_HEIGHT + PANEL.bottom;
@@ -61,7 +63,7 @@ const LETTER_WIDTH = 7;
 
 export function curvesSvg({ title, subtitle, xLabel, panels, columns = panels.length }: Drawing): string {
   const lines = typeof subtitle === "string" ? [subtitle] : subtitle;
-  const width = PANEL.width * Math.max(1, Math.min(columns, panels.length));
+  const width = Math.max(WIDTH_MIN, PANEL.width * Math.min(columns, panels.length));
   const names = [...new Set(panels.flatMap(({ curves }) => curves.map(({ name }) => name)))];
   const described = panels.flatMap(({ title, curves, label, x }) => {
     return curves.map(({ name, points }) => {
@@ -69,9 +71,9 @@ export function curvesSvg({ title, subtitle, xLabel, panels, columns = panels.le
       return `${title}, ${name}: ${points.map(({ x, y }) => `${label(y)} at ${at(x)}`).join(", ")}.`;
     });
   });
-  const legendTop = below(lines) + 15;
+  const legendTop = below(lines) + 18;
   const { parts, height: legendHeight } = legend(names, legendTop, width);
-  const top = legendTop + legendHeight - 15;
+  const top = legendTop + legendHeight - 12;
   return svg({
     width,
     height: top + PANEL_HEIGHT * Math.ceil(panels.length / Math.max(1, columns)),
