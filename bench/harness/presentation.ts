@@ -1,6 +1,6 @@
 // Presentation: a report in words, for a terminal or for a page.
 
-import { isTargetMet, isTime, type Report, type Row } from "./report.js";
+import { isTargetMet, isTime, type Machine, type Report, type Row } from "./report.js";
 import { type Column, renderTable, type TableStyle } from "./table.js";
 
 interface Section {
@@ -154,12 +154,20 @@ export function present(report: Report, style: TableStyle): string {
 }
 
 function header({ date, quick, versions, machine }: Report): string[] {
-  const { cores, model, memoryGiB, system, fileSystem, diskFlushMs, loadPerCore } = machine;
   const lines = [
     `heddle ${versions.heddle}, Node ${versions.node}, lmdb ${versions.lmdb}, tinybench ${versions.tinybench}; ${date}`,
-    `${cores} cores, ${model}, ${memoryGiB} GiB, ${system}; ${fileSystem}, 4 KiB written and flushed in ${significant(diskFlushMs)} ms`,
+    ...machineLines(machine),
   ];
   if (quick) lines.push("A --quick run: it shows that the bench works; its figures mean nothing.");
+  return lines;
+}
+
+/** The machine and its disk; a second line when others used it. */
+export function machineLines(machine: Machine): string[] {
+  const { cores, model, memoryGiB, system, fileSystem, diskFlushMs, loadPerCore } = machine;
+  const lines = [
+    `${cores} cores, ${model}, ${memoryGiB} GiB, ${system}; ${fileSystem}, 4 KiB written and flushed in ${significant(diskFlushMs)} ms`,
+  ];
   if (loadPerCore > BUSY) {
     lines.push(`The machine was busy before the run (load ${loadPerCore.toFixed(2)} a core): measure again.`);
   }
@@ -230,6 +238,6 @@ function share({ sharedBy }: Row["heddle"]): string {
 }
 
 /** Three significant digits: times here go from a hundredth of a millisecond to seconds. */
-function significant(value: number): string {
+export function significant(value: number): string {
   return value >= 100 ? value.toFixed(0) : value.toPrecision(3);
 }
