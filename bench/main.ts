@@ -8,7 +8,7 @@ import { present } from "./harness/presentation.js";
 import type { Question } from "./harness/question.js";
 import { parseReport, type Report, type Row } from "./harness/report.js";
 import { type BenchOptions, HELP, readOptions, UsageError } from "./options.js";
-import { writeResults } from "./plots/index.js";
+import { pictureLinks, writeResults } from "./plots/index.js";
 import { questions } from "./questions/index.js";
 
 const WORSE = 1;
@@ -47,6 +47,7 @@ async function main(options: BenchOptions): Promise<number> {
   const report = await measure(chosen, options.quick);
   const style = options.markdown ? "markdown" : "text";
   console.log(present(report, style));
+  if (options.markdown) console.log(`\n${pictureLinks(report)}`);
   writeResults(options.out, report);
   if (!before) return 0;
   const changes = compareReports(before, report);

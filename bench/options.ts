@@ -10,7 +10,7 @@ export const HELP = `Measures heddle beside a raw LMDB baseline that makes the s
   --only PATTERN    only rows whose name matches this regular expression, such as "one-step" or "flush/1000$"
   --list            the names of all rows
   --out DIR         where report.json and the plots go; default bench/results
-  --markdown        prints Markdown
+  --markdown        prints Markdown, with links to the plots as if they lay in images/
   --flame ROW       measures nothing: profiles our side of one row, and draws a flame graph
   --compare FILE    compares ratios with an earlier report.json; ends with 1 when one is worse by more than 10 %
   --help            this text

@@ -21,6 +21,13 @@ export function plotsOf(report: Report): ReadonlyMap<string, string> {
   return new Map(plots.filter((plot): plot is [string, string] => plot[1] !== undefined));
 }
 
+/** What each picture shows, for pages that hold them under images/. */
+export function pictureLinks(report: Report): string {
+  return [...plotsOf(report)]
+    .map(([name, plot]) => `![${/<title>(.*?)<\/title>/.exec(plot)?.[1] ?? name}](images/${name})`)
+    .join("\n\n");
+}
+
 /** The report itself, as `report.json`, and its pictures. */
 export function writeResults(directory: string, report: Report): void {
   mkdirSync(directory, { recursive: true });
