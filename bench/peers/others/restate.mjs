@@ -23,6 +23,7 @@ export async function open(directory) {
   ];
   const env = {
     ...process.env,
+    TMPDIR: directory, // its invoker leaves folders there when it is ended at once
     RESTATE_DISABLE_TELEMETRY: "true",
     RESTATE_INGRESS__BIND_ADDRESS: `127.0.0.1:${ingress}`,
     RESTATE_ADMIN__BIND_ADDRESS: `127.0.0.1:${admin}`,
