@@ -156,22 +156,22 @@ export function present(report: Report, style: TableStyle): string {
 function header({ date, quick, versions, machine }: Report): string[] {
   const lines = [
     `heddle ${versions.heddle}, Node ${versions.node}, lmdb ${versions.lmdb}, tinybench ${versions.tinybench}; ${date}`,
-    ...machineLines(machine),
+    machineLine(machine),
   ];
   if (quick) lines.push("A --quick run: it shows that the bench works; its figures mean nothing.");
-  return lines;
+  return [...lines, ...busyLines(machine)];
 }
 
-/** The machine and its disk; a second line when others used it. */
-export function machineLines(machine: Machine): string[] {
-  const { cores, model, memoryGiB, system, fileSystem, diskFlushMs, loadPerCore } = machine;
-  const lines = [
-    `${cores} cores, ${model}, ${memoryGiB} GiB, ${system}; ${fileSystem}, 4 KiB written and flushed in ${significant(diskFlushMs)} ms`,
-  ];
-  if (loadPerCore > BUSY) {
-    lines.push(`The machine was busy before the run (load ${loadPerCore.toFixed(2)} a core): measure again.`);
-  }
-  return lines;
+/** The machine and its disk. */
+export function machineLine(machine: Machine): string {
+  const { cores, model, memoryGiB, system, fileSystem, diskFlushMs } = machine;
+  return `${cores} cores, ${model}, ${memoryGiB} GiB, ${system}; ${fileSystem}, 4 KiB written and flushed in ${significant(diskFlushMs)} ms`;
+}
+
+/** A warning, when others used the machine. */
+export function busyLines({ loadPerCore }: Machine): string[] {
+  if (loadPerCore <= BUSY) return [];
+  return [`The machine was busy before the run (load ${loadPerCore.toFixed(2)} a core): measure again.`];
 }
 
 /** "≥ 0.60: held", "≤ 1.30: MISSED" */

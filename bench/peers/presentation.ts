@@ -1,6 +1,6 @@
 // Presentation: a report of the comparison in words, for a terminal or for a page.
 
-import { machineLines, significant } from "../harness/presentation.js";
+import { busyLines, machineLine, significant } from "../harness/presentation.js";
 import { quantile } from "../harness/quantile.js";
 import { type Column, renderTable, type TableStyle } from "../harness/table.js";
 import type { Measured } from "./in-own-process.js";
@@ -36,9 +36,9 @@ export function presentPeers(report: PeerReport, style: TableStyle): string {
 }
 
 function header({ date, quick, node, machine }: PeerReport): string[] {
-  const lines = [`One-step durable executions, all on Node ${node}; ${date}`, ...machineLines(machine)];
+  const lines = [`One-step durable executions, all on Node ${node}; ${date}`, machineLine(machine)];
   if (quick) lines.push("A --quick run: it shows that the comparison works; its figures mean nothing.");
-  return lines;
+  return [...lines, ...busyLines(machine)];
 }
 
 function about(row: PeerRow): string {
