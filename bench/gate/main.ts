@@ -1,12 +1,14 @@
 // The regression gate: `npm run bench:gate`. A short bench of a few rows; ends with 1 when one is far below bench/gate.json.
 //
-// A busy machine is slow, and that is no regression: the gate bounds its own time, and
-// what it had no time for passes, and is said.
+// A busy machine is slow, and that is no regression. So ratios are of processor time, which others who want the same cores change
+// little, where elapsed time went from a half to a seventh; and the gate bounds its own time: what it had no time for
+// passes, and is said.
 
 import { readFileSync } from "node:fs";
-import { play, type Sample } from "../harness/duel.js";
+import { play } from "../harness/duel.js";
 import { openOwnProcess } from "../harness/own-process.js";
 import { quantile } from "../harness/quantile.js";
+import type { LoadSample } from "../harness/separate-duel.js";
 import { renderTable } from "../harness/table.js";
 import { type GateVerdict, judgeRows, type MeasureRatio, parseGate } from "./gate.js";
 
@@ -23,15 +25,15 @@ const GATE_FILE = "bench/gate.json";
 const endMs = performance.now() + TIME_MAX_MS;
 
 const measure: MeasureRatio = async (question) => {
-  const ours = openOwnProcess<Sample>({ question, side: "ours", effort: "quick" });
-  const theirs = openOwnProcess<Sample>({ question, side: "theirs", effort: "quick" });
+  const ours = openOwnProcess<LoadSample>({ question, side: "ours", effort: "quick" });
+  const theirs = openOwnProcess<LoadSample>({ question, side: "theirs", effort: "quick" });
   try {
     const rowEndMs = Math.min(endMs, performance.now() + ROW_TIME_MAX_MS);
     const isTimeUp = (): boolean => performance.now() > rowEndMs;
     const ratios: number[] = [];
     for (let n = 0; n < WARM_UP_ROUNDS + ROUNDS && !isTimeUp(); n++) {
       const round = await play(n, ours.sample, theirs.sample);
-      if (n >= WARM_UP_ROUNDS) ratios.push(round.theirs.durationMs / round.ours.durationMs);
+      if (n >= WARM_UP_ROUNDS) ratios.push(round.theirs.cpuUs / round.ours.cpuUs);
     }
     return ratios.length < ROUNDS_MIN ? undefined : quantile([Float64Array.from(ratios)], 0.5);
   } finally {
