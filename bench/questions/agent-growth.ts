@@ -25,7 +25,9 @@ const PEAK_BUDGET: ByEffort<Budget> = {
   quick: { timeMs: 0, rounds: 2, warmupRounds: 0 },
 };
 /** Turns looked at on either side: a single one tells nothing. */
-const WINDOW = 100;
+const WINDOW: ByEffort<number> = { full: 100, quick: 10 };
+/** What is left of the turns where the figures mean nothing. */
+const SHARE: ByEffort<number> = { full: 1, quick: 0.1 };
 const SYNC = "commit";
 
 interface Sample extends AgentRun {
@@ -83,9 +85,9 @@ function peak(turns: number): Question {
         { id, unit: "bytes", sync: SYNC, inFlight: 1, ratio: "time", budget: PEAK_BUDGET, names, figures },
         effort,
       ),
-    sampler: async (side) => async () => {
+    sampler: async (side, effort) => async () => {
       const directory = freshDirectory();
-      await runAgent(directory, side === "ours" ? turns : 50, SYNC);
+      await runAgent(directory, side === "ours" ? turns * SHARE[effort] : 50, SYNC);
       removeDirectory(directory);
       return { durationMs: process.resourceUsage().maxRSS * 1_024 };
     },
@@ -101,7 +103,8 @@ async function timesOf(turns: number, effort: Effort): Promise<Pairs> {
   const theirs: Float64Array[] = [];
   for (let round = 0; round < ROUNDS[effort]; round++) {
     const directory = freshDirectory();
-    const { late, early } = await turnsBeside(directory, { turns, window: WINDOW, sync: SYNC });
+    const of = { turns: turns * SHARE[effort], window: WINDOW[effort], sync: SYNC } as const;
+    const { late, early } = await turnsBeside(directory, of);
     removeDirectory(directory);
     ours.push(late);
     theirs.push(early);
@@ -112,7 +115,7 @@ async function timesOf(turns: number, effort: Effort): Promise<Pairs> {
 const samplesByTurns = new Map<number, (effort: Effort) => Promise<readonly Sample[]>>();
 
 function samplesOf(turns: number, effort: Effort): Promise<readonly Sample[]> {
-  const samples = samplesByTurns.get(turns) ?? shared((of) => takeSamples(turns, ROUNDS[of]));
+  const samples = samplesByTurns.get(turns) ?? shared((of) => takeSamples(turns * SHARE[of], ROUNDS[of]));
   samplesByTurns.set(turns, samples);
   return samples(effort);
 }

@@ -101,7 +101,7 @@ export async function turnsBeside(
   await isOldReady;
   await start(young.prompt);
   await isDone;
-  await app.close();
+  await app.close({ deadlineMs: 0 }); // both wait for a turn that does not come
   return { late: old.turnsMs, early: young.turnsMs };
 }
 
