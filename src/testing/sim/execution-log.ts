@@ -3,6 +3,7 @@
 //
 // L1  Positions are dense and begin at 0; the first event starts the execution, and no other does.
 // L2  A request has one outcome: each issue of a step, each gate, the execution itself. Nothing follows the end but late outcomes.
+//     Each attempt is late once, unless it was dispatched twice because the clock was set back (ARCHITECTURE.md, Faults).
 // L3  Attempts of an issue are counted one by one.
 // L4  A timer never fires early.
 
@@ -54,9 +55,11 @@ export class ExecutionLog {
   readonly #late = new Set<string>();
   cancelledAt: number | undefined;
   endedAt: number | undefined;
+  readonly #clock: { readonly wasSetBack: boolean };
 
-  constructor(executionId: string) {
+  constructor(executionId: string, clock: { readonly wasSetBack: boolean }) {
     this.executionId = executionId;
+    this.#clock = clock;
   }
 
   get events(): readonly ExecutionEvent[] {
@@ -171,7 +174,9 @@ export class ExecutionLog {
         return;
       case "OUTCOME_LATE": {
         const name = `${event.stepId} ${event.issue ?? 1} ${event.attempt}`;
-        if (this.#late.has(name)) throw this.#broken("L2", `attempt ${name} is late twice, at ${at}`);
+        const mayRepeat = this.#clock.wasSetBack && event.attempt > 1;
+        if (this.#late.has(name) && !mayRepeat)
+          throw this.#broken("L2", `attempt ${name} is late twice, at ${at}`);
         this.#late.add(name);
         return;
       }

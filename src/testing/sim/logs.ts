@@ -5,17 +5,22 @@ import { type Observation, type Observer, Violation } from "./observation.js";
 
 export class Logs implements Observer {
   readonly #byId = new Map<string, ExecutionLog>();
+  /** Whether the clock was ever set back: then a retry that was dispatched may look like one that is not due yet. */
+  wasSetBack = false;
   /** Counts what changed, so that readers know when to look again. */
   version = 0;
 
   of(executionId: string): ExecutionLog {
     let log = this.#byId.get(executionId);
-    if (!log) this.#byId.set(executionId, (log = new ExecutionLog(executionId)));
+    if (!log) this.#byId.set(executionId, (log = new ExecutionLog(executionId, this)));
     return log;
   }
 
   see(observation: Observation): void {
     switch (observation.kind) {
+      case "clockSet":
+        this.wasSetBack ||= observation.byMs < 0;
+        break;
       case "written":
         this.version++;
         this.of(observation.executionId).append(observation.record);

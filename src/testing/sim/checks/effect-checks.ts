@@ -19,17 +19,12 @@ export class EffectChecks implements Observer {
   /** Steps that were given an output by a verdict. */
   readonly #decided = new Set<string>();
 
-  #wasSetBack = false;
-
   constructor(logs: Logs) {
     this.#logs = logs;
   }
 
   see(observation: Observation): void {
     switch (observation.kind) {
-      case "clockSet":
-        this.#wasSetBack ||= observation.byMs < 0;
-        return;
       case "dispatched":
         return this.#dispatched(observation.attempt);
       case "begun":
@@ -73,7 +68,7 @@ export class EffectChecks implements Observer {
     if (mayRepeat) return;
     const runs = (this.#unaccounted.get(key) ?? 0) + 1;
     this.#unaccounted.set(key, runs);
-    if (runs > 1 && !(this.#wasSetBack && attempt > 1))
+    if (runs > 1 && !(this.#logs.wasSetBack && attempt > 1))
       throw new Violation("E3", `${executionId}/${stepId} may not be repeated, and ran again.`);
   }
 
