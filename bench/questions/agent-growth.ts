@@ -26,8 +26,9 @@ const PEAK_BUDGET: ByEffort<Budget> = {
 };
 /** Turns looked at on either side: a single one tells nothing. */
 const WINDOW: ByEffort<number> = { full: 100, quick: 10 };
-/** What is left of the turns where the figures mean nothing. */
-const SHARE: ByEffort<number> = { full: 1, quick: 0.1 };
+/** A tenth is left of the turns where the figures mean nothing, but enough for an agent to be seen in memory. */
+const taken = (turns: number, effort: Effort): number =>
+  effort === "full" ? turns : Math.max(50, turns / 10);
 const SYNC = "commit";
 
 interface Sample extends AgentRun {
@@ -87,7 +88,7 @@ function peak(turns: number): Question {
       ),
     sampler: async (side, effort) => async () => {
       const directory = freshDirectory();
-      await runAgent(directory, side === "ours" ? turns * SHARE[effort] : 50, SYNC);
+      await runAgent(directory, side === "ours" ? taken(turns, effort) : 50, SYNC);
       removeDirectory(directory);
       return { durationMs: process.resourceUsage().maxRSS * 1_024 };
     },
@@ -103,7 +104,7 @@ async function timesOf(turns: number, effort: Effort): Promise<Pairs> {
   const theirs: Float64Array[] = [];
   for (let round = 0; round < ROUNDS[effort]; round++) {
     const directory = freshDirectory();
-    const of = { turns: turns * SHARE[effort], window: WINDOW[effort], sync: SYNC } as const;
+    const of = { turns: taken(turns, effort), window: WINDOW[effort], sync: SYNC } as const;
     const { late, early } = await turnsBeside(directory, of);
     removeDirectory(directory);
     ours.push(late);
@@ -115,7 +116,7 @@ async function timesOf(turns: number, effort: Effort): Promise<Pairs> {
 const samplesByTurns = new Map<number, (effort: Effort) => Promise<readonly Sample[]>>();
 
 function samplesOf(turns: number, effort: Effort): Promise<readonly Sample[]> {
-  const samples = samplesByTurns.get(turns) ?? shared((of) => takeSamples(turns * SHARE[of], ROUNDS[of]));
+  const samples = samplesByTurns.get(turns) ?? shared((of) => takeSamples(taken(turns, of), ROUNDS[of]));
   samplesByTurns.set(turns, samples);
   return samples(effort);
 }
