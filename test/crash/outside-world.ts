@@ -49,7 +49,7 @@ export class OutsideWorld {
   catchUp(where: string): number {
     let began = 0;
     for (const line of this.#newLines()) {
-      const { moment, executionId, stepId, idempotencyKey, attempt } = JSON.parse(line) as Line;
+      const { moment, executionId, stepId, idempotencyKey, attempt } = parse(line, where);
       const name = nameOf(executionId, stepId);
       const known = this.runs.get(name);
       const runs = known ?? { idempotencyKey, started: [], finished: [] };
@@ -86,6 +86,14 @@ export class OutsideWorld {
     const lines = this.#rest.split("\n");
     this.#rest = lines.pop() ?? "";
     return lines;
+  }
+}
+
+function parse(line: string, where: string): Line {
+  try {
+    return JSON.parse(line) as Line;
+  } catch (cause) {
+    throw new Error(`${where}: the counter has the line ${line}`, { cause });
   }
 }
 

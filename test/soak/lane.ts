@@ -3,6 +3,7 @@
 // L1  What was acknowledged is in the log that is found afterwards: starts, answers, verdicts, cancellations, ends.
 // L2  A log is dense, and agrees with its header and its fold.
 // L3  Effects obey the rules of the outside world (../crash/outside-world.ts): a step that is recorded as done never begins again.
+//     Within one life of a host the log tells: it knows every attempt that was made, and none comes after the outcome.
 // L4  A step that may not repeat runs again by a verdict alone.
 // L5  In the end every execution has come to what it must come to, its log tells what it tells when nobody disturbs it, and no timer
 //     is left.
@@ -253,10 +254,16 @@ export class Lane {
           { status, output },
           `${id} (L5)`,
         );
-        for (const { stepId, status: stood } of Object.values(state.frames)) {
+        for (const { stepId, status: stood, attempts } of Object.values(state.frames)) {
           if (status === "completed") assert.equal(stood, "completed", `${id} ${stepId} (L5)`);
           const runs = world.runsOf(id, stepId);
           assert.ok(runs, `${id} ${stepId} is recorded as done and never ran (L3)`);
+          const most = Math.max(...runs.started, ...runs.finished);
+          assert.ok(most <= attempts, `${id} ${stepId}: attempt ${most} is not in its log (L3)`);
+          assert.ok(
+            !isRepeatedWhenDone(events, stepId),
+            `${id} ${stepId} was asked for again when done (L3)`,
+          );
           if (runs.finished.length > 1) this.tally.doubledAllowed++;
           if (stepId !== "once") continue;
           const reasons = retriesOf(events, stepId);
@@ -353,6 +360,12 @@ function retriesOf(events: readonly EventEnvelope[], stepId: string): string[] {
     .map(({ payload }) => payload as { readonly stepId: string; readonly reason: string })
     .filter((retry) => retry.stepId === stepId)
     .map(({ reason }) => reason);
+}
+
+function isRepeatedWhenDone(events: readonly EventEnvelope[], stepId: string): boolean {
+  const ofStep = events.filter(({ payload }) => (payload as { stepId?: string }).stepId === stepId);
+  const done = ofStep.findIndex(({ type }) => type === "STEP_COMPLETED");
+  return done >= 0 && ofStep.slice(done).some(({ type }) => type === "STEP_RETRIED");
 }
 
 /** Whether a verdict stands behind a step that was in doubt. */

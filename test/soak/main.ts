@@ -78,10 +78,11 @@ function tellProgress(): void {
 function finish(): void {
   const tally = total();
   const isClean = finding === undefined;
+  const residentMiB = Math.round(process.resourceUsage().maxRSS / 1_024);
   const repeat = `npm run soak -- --seed ${options.seed} --lanes ${options.lanes} --minutes ${options.minutes}`;
   const report = [
     `Seed ${options.seed}, ${options.lanes} lanes, Node ${process.versions.node}`,
-    reportOf(tally, seconds(), { isClean, finding, repeat }),
+    reportOf(tally, { seconds: seconds(), residentMiB, isClean, finding, repeat }),
   ].join("\n");
   if (process.stdout.isTTY) process.stdout.write("\r\u001b[K");
   say(report);
@@ -89,7 +90,7 @@ function finish(): void {
   if (options.json)
     writeFileSync(
       options.json,
-      `${JSON.stringify({ isClean, finding, seed: options.seed, seconds: seconds(), ...tally }, undefined, 2)}\n`,
+      `${JSON.stringify({ isClean, finding, seed: options.seed, seconds: seconds(), residentMiB, ...tally }, undefined, 2)}\n`,
     );
   if (isClean && !options.keep) rmSync(root, { recursive: true });
   else say(`The directories are in ${root}.`);

@@ -63,4 +63,16 @@ describe("soak", () => {
     appendFileSync(counter, `${JSON.stringify({ ...(JSON.parse(line) as object), attempt: 99 })}\n`);
     await expect(lane.finish()).rejects.toThrow("started again after its outcome was recorded");
   });
+
+  it("notices an attempt that its log does not know", { timeout: 60_000 }, async () => {
+    const root = temporaryDirectory();
+    const lane = twoRounds(root);
+    await lane.round();
+    await lane.round();
+    const counter = join(root, "l-0.counter");
+    const [line = ""] = readFileSync(counter, "utf8").split("\n");
+    const planted = { ...(JSON.parse(line) as object), moment: "finish", attempt: 99 };
+    appendFileSync(counter, `${JSON.stringify(planted)}\n`);
+    await expect(lane.finish()).rejects.toThrow("attempt 99 is not in its log");
+  });
 });

@@ -52,12 +52,15 @@ export function addTally(sum: Tally, { faults, ...counts }: Tally): void {
 
 /** A soak ends at its first finding, so what is not allowed is none or one. */
 export interface Verdict {
+  readonly seconds: number;
+  /** Of this process, at most. */
+  readonly residentMiB: number;
   readonly isClean: boolean;
   readonly finding?: string | undefined;
   readonly repeat: string;
 }
 
-export function reportOf(tally: Tally, seconds: number, { isClean, finding, repeat }: Verdict): string {
+export function reportOf(tally: Tally, { seconds, residentMiB, isClean, finding, repeat }: Verdict): string {
   const rows: [string, string | number][] = [
     ["time", `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`],
     ["rounds", tally.rounds],
@@ -80,6 +83,7 @@ export function reportOf(tally: Tally, seconds: number, { isClean, finding, repe
     ["effects in doubt, decided", tally.doubts],
     ["acknowledgements held against the log", tally.acknowledged],
     ["acknowledgements lost", isClean ? 0 : "see below"],
+    ["memory of the driver, at most", `${residentMiB} MiB`],
   ];
   const width = Math.max(...rows.map(([name]) => name.length));
   const lines = rows.map(([name, value]) => `${name.padEnd(width)}  ${value}`);
