@@ -24,7 +24,7 @@ function drawDeath(random: Random): Round {
 }
 
 it(`C-LIF-01: ${ROUNDS} deaths of processes and threads lose nothing, repeat nothing and change nothing (seed ${SEED})`, {
-  timeout: 60_000 + ROUNDS * 2_000,
+  timeout: 60_000 + ROUNDS * 5_000,
 }, async () => {
   const root = temporaryDirectory();
   const lane = new Lane({ name: "threads", root, seed: SEED, partitions: 4, draw: drawDeath });
