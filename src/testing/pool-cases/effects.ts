@@ -6,6 +6,14 @@ import { setTimeout as delay } from "node:timers/promises";
 import { type Effect, type EffectContext, fail, ToolEffect } from "../../effects/index.js";
 import { HeddleError, type Schema } from "../../kernel/index.js";
 
+/** As much of a schema as is asked of one. The library comes with the program that defines schemas, never with heddle alone. */
+const soldOut = {
+  safeParse: (data: unknown) =>
+    typeof (data as { left?: unknown } | undefined)?.left === "number"
+      ? { success: true, data }
+      : { success: false, error: { issues: [{ path: ["left"], message: "expected number" }] } },
+} as unknown as Schema<{ left: number }>;
+
 interface Marking {
   readonly file: string;
   /** What its marks say it is. */
@@ -104,14 +112,6 @@ const EFFECTS = {
     process.exit(3);
   }),
 };
-
-/** As much of a schema as is asked of one. The library comes with the program that defines schemas, never with heddle alone. */
-const soldOut = {
-  safeParse: (data: unknown) =>
-    typeof (data as { left?: unknown } | undefined)?.left === "number"
-      ? { success: true, data }
-      : { success: false, error: { issues: [{ path: ["left"], message: "expected number" }] } },
-} as unknown as Schema<{ left: number }>;
 
 export const poolEffects: Readonly<Record<string, Effect>> = EFFECTS;
 export { poolEffects as effects };
