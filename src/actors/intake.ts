@@ -13,9 +13,9 @@
 
 import {
   CURRENT_FLAGS,
-  type ExecutionEvent,
   type ExecutionHeader,
   HeddleError,
+  isEnding,
   isTerminal,
   type LogRecord,
   type PartitionLog,
@@ -403,18 +403,11 @@ export class Intake {
   }
 }
 
-/** Nothing follows the end of a log but late outcomes. */
+/** Whether its end may be in a log: late outcomes follow it. */
 function hasEnded(log: readonly LogRecord[] | HeddleError): boolean {
   const last = log instanceof HeddleError ? undefined : log.at(-1)?.events.at(-1);
-  return last !== undefined && ENDS.has(last.type);
+  return last !== undefined && (isEnding(last) || last.type === "OUTCOME_LATE");
 }
-
-const ENDS: ReadonlySet<ExecutionEvent["type"]> = new Set([
-  "EXECUTION_COMPLETED",
-  "EXECUTION_FAILED",
-  "EXECUTION_CANCELLED",
-  "OUTCOME_LATE",
-]);
 
 /** Late outcomes are recorded after the end too, but nothing is recorded of what is set aside. */
 function isTakenIn({ status }: ExecutionHeader, { kind }: Message): boolean {

@@ -8,7 +8,7 @@
 
 import { setTimeout as delay } from "node:timers/promises";
 import { HeddleError } from "../kernel/errors.js";
-import { checkEvent, type ExecutionEvent } from "../kernel/events.js";
+import { checkEvent, type ExecutionEvent, isEnding } from "../kernel/events.js";
 import type { ExecutionPlace, LogInspector, StoredRecord } from "../kernel/store/lmdb/log-inspector.js";
 
 export type ReadEvent =
@@ -51,7 +51,7 @@ export async function* readEvents(
     const events = records.flatMap((record, index) => eventsOf(record, records[index + 1]));
     const wanted = events.filter((event) => reaches(event) >= from && event.sequence <= to);
     if (wanted.length > 0 || follow) yield wanted;
-    ended ||= events.some(endsExecution);
+    ended ||= events.some((read) => read.kind === "event" && isEnding(read.event));
     const last = records.at(-1);
     if (last) start = last.sequence + 1;
     const isPast = start > to || (events.at(-1)?.sequence ?? -1) >= to;
@@ -88,12 +88,6 @@ function checked(sequence: number, timestamp: number, event: ExecutionEvent): Re
 
 function reaches(event: ReadEvent): number {
   return event.kind === "event" ? event.sequence : (event.lastSequence ?? Infinity);
-}
-
-function endsExecution(read: ReadEvent): boolean {
-  if (read.kind !== "event") return false;
-  const { type } = read.event;
-  return type === "EXECUTION_COMPLETED" || type === "EXECUTION_FAILED" || type === "EXECUTION_CANCELLED";
 }
 
 async function pause(ms: number, signal: AbortSignal): Promise<void> {

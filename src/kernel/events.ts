@@ -478,6 +478,17 @@ export function usedIn(event: ExecutionEvent): Used | undefined {
   }
 }
 
+const ENDS: ReadonlySet<string> = new Set<EventType>([
+  "EXECUTION_COMPLETED",
+  "EXECUTION_FAILED",
+  "EXECUTION_CANCELLED",
+]);
+
+/** Whether an event ends its execution. Nothing follows it in a log but late outcomes. */
+export function isEnding({ type }: { readonly type: string }): boolean {
+  return ENDS.has(type);
+}
+
 /** Names a flow may not give to a gate or a domain event, because the log uses them itself. */
 export const RESERVED_EVENT_NAMES: ReadonlySet<string> = new Set(Object.keys(EVENT_KINDS));
 

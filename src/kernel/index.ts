@@ -49,6 +49,7 @@ export {
   type EventEnvelope,
   type EventOf,
   type ExecutionEvent,
+  isEnding,
   type PatchOperation,
   RESERVED_EVENT_NAMES,
   type TaskKind,

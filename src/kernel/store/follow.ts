@@ -4,7 +4,7 @@
 // Q2  What a slow reader has not taken is in the log and nowhere else: a page at a time is read for it.
 // Q3  A reader that leaves, or stands still, is nothing to the execution.
 
-import type { EventEnvelope } from "../events.js";
+import { type EventEnvelope, isEnding } from "../events.js";
 import { isTerminal } from "../status.js";
 import type { EventStore } from "./spi.js";
 
@@ -16,8 +16,6 @@ export interface FollowOptions {
 }
 
 const EVENTS_PER_PAGE = 256;
-/** Nothing a reader would wait for comes after one of these. */
-const ENDS: ReadonlySet<string> = new Set(["EXECUTION_COMPLETED", "EXECUTION_FAILED", "EXECUTION_CANCELLED"]);
 
 /**
  * Waits for more when there is nothing to read, also for an execution that has not started. Ends with the event that ends the
@@ -41,7 +39,7 @@ export async function* followEvents(
         if (signal?.aborted) return;
         next = event.sequence + 1;
         yield event;
-        if (ENDS.has(event.type)) return;
+        if (isEnding(event)) return;
       }
       if (signal?.aborted) return;
       if (page.length > 0) continue;
