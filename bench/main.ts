@@ -1,31 +1,22 @@
 // The bench: `npm run bench`. What it measures, and what its figures do not say: docs/performance.md.
 
 import { readFileSync } from "node:fs";
+import { runCommand, UsageError } from "./command.js";
 import { flame } from "./flame/index.js";
 import { compareReports, presentChanges } from "./harness/comparison.js";
 import { describeMachine, versions } from "./harness/machine.js";
 import { present } from "./harness/presentation.js";
 import type { Question } from "./harness/question.js";
 import { parseReport, type Report, type Row } from "./harness/report.js";
-import { type BenchOptions, HELP, readOptions, UsageError } from "./options.js";
+import { type BenchOptions, HELP, readOptions } from "./options.js";
 import { pictureLinks, writeResults } from "./plots/index.js";
 import { questions } from "./questions/index.js";
 
 const WORSE = 1;
-const FAILED = 2;
 
-try {
-  process.exitCode = await main(readOptions(process.argv.slice(2)));
-} catch (error) {
-  console.error(error instanceof UsageError ? error.message : error);
-  process.exitCode = FAILED;
-}
+await runCommand(readOptions, HELP, main);
 
 async function main(options: BenchOptions): Promise<number> {
-  if (options.help) {
-    console.log(HELP);
-    return 0;
-  }
   const chosen = questions.filter(({ id }) =>
     options.flame === undefined ? options.only.test(id) : id === options.flame,
   );

@@ -1,6 +1,7 @@
 // Options: the command line of the bench.
 
 import { parseArgs } from "node:util";
+import { UsageError } from "./command.js";
 
 export const HELP = `Measures heddle beside a raw LMDB baseline that makes the same commits.
 
@@ -30,9 +31,6 @@ export interface BenchOptions {
   readonly flame: string | undefined;
   readonly help: boolean;
 }
-
-/** Wrong use: the message is all there is to say. */
-export class UsageError extends Error {}
 
 export function readOptions(args: readonly string[]): BenchOptions {
   try {

@@ -4,8 +4,8 @@ import { execFileSync } from "node:child_process";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { FAILED, runCommand } from "../command.js";
 import { describeMachine } from "../harness/machine.js";
-import { UsageError } from "../options.js";
 import { install, isInstalled, nodeFor } from "./folder.js";
 import { inOwnProcess, type Reply } from "./in-own-process.js";
 import { HELP, type PeerOptions, readOptions } from "./options.js";
@@ -13,20 +13,9 @@ import { presentPeers, told } from "./presentation.js";
 import type { PeerRow } from "./report.js";
 import { quick, type SystemEntry } from "./systems.js";
 
-const FAILED = 2;
-
-try {
-  process.exitCode = await main(readOptions(process.argv.slice(2)));
-} catch (error) {
-  console.error(error instanceof UsageError ? error.message : error);
-  process.exitCode = FAILED;
-}
+await runCommand(readOptions, HELP, main);
 
 async function main(options: PeerOptions): Promise<number> {
-  if (options.help) {
-    console.log(HELP);
-    return 0;
-  }
   const installed = prepareFolder(options);
   const machine = describeMachine(); // After the installation and before all else: the load it reads is the others' load.
   const node = nodeFor(options.folder) ?? process.execPath;

@@ -1,7 +1,7 @@
 // Options: the command line of the comparison.
 
 import { parseArgs } from "node:util";
-import { UsageError } from "../options.js";
+import { UsageError } from "../command.js";
 import { FOLDER } from "./folder.js";
 import { SYSTEMS, type SystemEntry } from "./systems.js";
 

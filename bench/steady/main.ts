@@ -5,6 +5,7 @@ import { mkdirSync, statfsSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { defineConfig, lmdbStorage } from "heddle";
+import { runCommand, UsageError } from "../command.js";
 import { holdingsOf } from "../harness/holdings.js";
 import { load } from "../harness/load.js";
 import { describeMachine, versions } from "../harness/machine.js";
@@ -26,20 +27,10 @@ const SHORT_MINUTES = 1;
 /** Of the disk's room, for what else is written to it. */
 const ROOM_TAKEN_MAX = 0.9;
 const GREW = 1;
-const FAILED = 2;
 
-try {
-  process.exitCode = await main(readSteadyOptions(process.argv.slice(2)));
-} catch (error) {
-  console.error(error instanceof Error ? error.message : error);
-  process.exitCode = FAILED;
-}
+await runCommand(readSteadyOptions, HELP, main);
 
 async function main(options: SteadyOptions): Promise<number> {
-  if (options.help) {
-    console.log(HELP);
-    return 0;
-  }
   const machine = describeMachine();
   const directory = freshDirectory();
   const measured = await run(directory, options);
@@ -112,7 +103,7 @@ function expectRoom(directory: string, neededBytes: number): void {
   const { bavail, bsize } = statfsSync(directory);
   if (neededBytes <= bavail * bsize * ROOM_TAKEN_MAX) return;
   const gigabytes = (bytes: number): string => (bytes / 1e9).toFixed(0);
-  throw new Error(
+  throw new UsageError(
     `The log would take ${gigabytes(neededBytes)} GB, and there are ${gigabytes(bavail * bsize)} GB: lower --rate or --percent, shorten ` +
       "--minutes, or set TMPDIR to a larger disk.",
   );

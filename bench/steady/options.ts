@@ -1,6 +1,7 @@
 // Options: the command line of the steady load.
 
 import { parseArgs } from "node:util";
+import { UsageError } from "../command.js";
 import type { Sync } from "../harness/side.js";
 
 export const HELP = `Keeps a fixed load on one log for long, and tells whether memory and times stayed the same.
@@ -27,7 +28,7 @@ export interface SteadyOptions {
   readonly help: boolean;
 }
 
-/** Throws an error that says what is wrong. */
+/** Throws UsageError. */
 export function readSteadyOptions(args: readonly string[]): SteadyOptions {
   const { values } = parseArgs({
     args: [...args],
@@ -41,7 +42,7 @@ export function readSteadyOptions(args: readonly string[]): SteadyOptions {
     },
   });
   const { minutes, percent, rate, sync, out, help } = values;
-  if (sync !== "flush" && sync !== "commit") throw new Error(`--sync is flush or commit, not ${sync}.`);
+  if (sync !== "flush" && sync !== "commit") throw new UsageError(`--sync is flush or commit, not ${sync}.`);
   return {
     minutes: positive("minutes", minutes),
     percent: positive("percent", percent),
@@ -55,5 +56,5 @@ export function readSteadyOptions(args: readonly string[]): SteadyOptions {
 function positive(name: string, text: string): number {
   const value = Number(text);
   if (Number.isFinite(value) && value > 0) return value;
-  throw new Error(`--${name} is a number above 0, not ${text}.`);
+  throw new UsageError(`--${name} is a number above 0, not ${text}.`);
 }

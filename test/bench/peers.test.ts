@@ -9,7 +9,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { UsageError } from "../../bench/options.js";
+import { UsageError } from "../../bench/command.js";
 import { readOptions } from "../../bench/peers/options.js";
 import type { PeerReport } from "../../bench/peers/report.js";
 import { SYSTEMS } from "../../bench/peers/systems.js";
