@@ -1,6 +1,6 @@
 // Child: a real process that runs one of our programs, its lines as they come, and its end.
 
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
 export interface ChildEnd {
@@ -86,4 +86,9 @@ export function startChild(
         check();
       }),
   };
+}
+
+/** Takes back what `ulimit -S -f` set for the files of a process, which may have ended by now. Whether it was there. */
+export function liftFileLimit(pid: number): boolean {
+  return spawnSync("prlimit", ["--pid", String(pid), "--fsize=unlimited"]).status === 0;
 }

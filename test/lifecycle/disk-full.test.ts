@@ -1,8 +1,7 @@
 // C-LOG-02 with a disk that is really full: the operating system limits the size of files, and lifts the limit later.
 
-import { spawnSync } from "node:child_process";
 import { expect, it } from "vitest";
-import { startChild } from "../crash/child.js";
+import { liftFileLimit, startChild } from "../crash/child.js";
 import { openApp, temporaryDirectory } from "./world.js";
 
 interface Report {
@@ -36,8 +35,7 @@ it.skipIf(process.platform !== "linux")(
     // Small writes still fit, so recovery begins; its effects must not run over and over because their results do not.
     expect(full.effectsMeanwhile).toBeLessThanOrEqual(12);
 
-    const lifted = spawnSync("prlimit", ["--pid", String(child.pid), "--fsize=unlimited"]);
-    expect(lifted.status).toBe(0);
+    expect(liftFileLimit(child.pid)).toBe(true);
     child.kill("SIGUSR2");
     const { code } = await child.ended;
     const after = JSON.parse(child.lines.at(-1)!) as Report;

@@ -9,29 +9,23 @@
 //     is left.
 
 import assert from "node:assert/strict";
-import { mkdirSync, rmSync, statSync } from "node:fs";
+import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { defineConfig, type EventEnvelope, type LoomApp, lmdbStorage } from "../../src/index.js";
-import { type Child, startChild } from "../crash/child.js";
-import { OutsideWorld } from "../crash/outside-world.js";
+import type { EventEnvelope } from "../../src/index.js";
+import { type Child, liftFileLimit, startChild } from "../crash/child.js";
+import type { OutsideWorld } from "../crash/outside-world.js";
 import { pick, type Random, seededRandom } from "../crash/random.js";
 import { expectedOf, idOf } from "./expected.js";
-import { liftLimit } from "./full-disk.js";
+import { ACKNOWLEDGED, hasEnded, isRepeatedWhenDone, retriesOf, storyOf } from "./log-claims.js";
+import { Place } from "./place.js";
 import { drawRound, type Round } from "./schedule.js";
 import { emptyTally, type Tally } from "./tally.js";
 
 const HOST = new URL("./programs/soak-host.mjs", import.meta.url);
 const ROUNDS_A_DIRECTORY = 20;
-const TERMINAL = new Set(["EXECUTION_COMPLETED", "EXECUTION_FAILED", "EXECUTION_CANCELLED"]);
-/** An acknowledgement, and the event it stands for. */
-const ACKNOWLEDGED: Readonly<Record<string, (events: readonly EventEnvelope[]) => boolean>> = {
-  started: ([first]) => first?.type === "EXECUTION_STARTED",
-  resumed: (events) => events.some(({ type }) => type === "Go"),
-  decided: (events) => isDecided(events),
-  cancelled: (events) => events.some(({ type }) => type === "CANCEL_REQUESTED"),
-  ended: (events) => TERMINAL.has(events.at(-1)?.type ?? ""),
-};
+/** All that a host may warn of, and only where it has partition threads. */
+const THREAD_ENDED = /^warning The thread of partitions? .* (ended|could not be started again)/;
 
 export interface LaneOptions {
   readonly name: string;
@@ -74,7 +68,7 @@ export class Lane {
     const hosts = await this.#suffer(round, ids);
     this.tally.rounds++;
     this.tally.faults[round.fault.kind]++;
-    for (const { lines } of hosts) this.#hear(place, lines, where);
+    for (const { lines } of hosts) this.#hear(place, lines, round, where);
     await this.#check(place, where);
   }
 
@@ -100,7 +94,7 @@ export class Lane {
     const where = `lane ${this.#name}, directory ${place.dir}, last host`;
     const host = this.#host({ place, ids: [...place.open], actors: 0, pool: false, maxResident: undefined });
     await this.#endOf(host, where);
-    this.#hear(place, host.lines, where);
+    this.#hear(place, host.lines, undefined, where);
     await this.#check(place, where);
     assert.deepEqual([...place.open], [], `${where}: left over`);
   }
@@ -155,9 +149,9 @@ export class Lane {
         const host = start({ roomKiB: fault.roomKiB });
         await Promise.race([host.line((line) => line === "opened"), host.ended]);
         await Promise.race([delay(fault.fullMs), host.ended]);
-        if (host.lines.some((line) => line.startsWith("storage "))) this.tally.full++;
-        liftLimit(host.pid);
+        liftFileLimit(host.pid);
         await this.#killAfter(host, fault.goesOnMs, where, true);
+        if (host.lines.some((line) => /^(storage|refused) /.test(line))) this.tally.full++;
         return [host];
       }
     }
@@ -178,10 +172,9 @@ export class Lane {
       return;
     }
     const last = host.lines.at(-1);
+    const isNoRoom = last === "refused STORAGE_FAILED" && isFull; // not even the tables fit
     if (last === "refused PARTITION_LOCKED") this.tally.refused++;
-    else if (last === "refused STORAGE_FAILED" && isFull)
-      this.tally.full++; // not even the tables fit
-    else if (last !== "done" || code !== 0)
+    else if (!isNoRoom && (last !== "done" || code !== 0))
       assert.fail(`${where}: a host ended with ${code ?? signal} after "${last}".\n${stderr}`);
     assert.equal(stderr, "", `${where}: a host wrote to stderr`);
   }
@@ -196,7 +189,7 @@ export class Lane {
         HEDDLE_TEST_DEATH: death ? JSON.stringify(death) : "",
         HEDDLE_SOAK_POOL: pool ? "1" : "",
       },
-      ...(roomKiB !== undefined && { before: limitFiles(place, roomKiB) }),
+      ...(roomKiB !== undefined && { before: place.limitedTo(roomKiB) }),
     });
   }
 
@@ -228,7 +221,7 @@ export class Lane {
         for (const { type, payload } of events) {
           if (type === "STEP_COMPLETED") place.world.settle(id, (payload as { stepId: string }).stepId);
         }
-        if (!TERMINAL.has(events.at(-1)?.type ?? "")) continue;
+        if (!hasEnded(events)) continue;
         place.open.delete(id);
         place.ended.push(id);
       }
@@ -254,23 +247,12 @@ export class Lane {
           { status, output },
           `${id} (L5)`,
         );
-        for (const { stepId, status: stood, attempts } of Object.values(state.frames)) {
-          if (status === "completed") assert.equal(stood, "completed", `${id} ${stepId} (L5)`);
-          const runs = world.runsOf(id, stepId);
-          assert.ok(runs, `${id} ${stepId} is recorded as done and never ran (L3)`);
-          const most = Math.max(...runs.started, ...runs.finished);
-          assert.ok(most <= attempts, `${id} ${stepId}: attempt ${most} is not in its log (L3)`);
-          assert.ok(
-            !isRepeatedWhenDone(events, stepId),
-            `${id} ${stepId} was asked for again when done (L3)`,
-          );
-          if (runs.finished.length > 1) this.tally.doubledAllowed++;
-          if (stepId !== "once") continue;
-          const reasons = retriesOf(events, stepId);
-          assert.ok(
-            reasons.every((reason) => reason === "verdict" || reason === "decided"),
-            `${id} once (L4)`,
-          );
+        for (const frame of Object.values(state.frames)) {
+          if (status === "completed") assert.equal(frame.status, "completed", `${id} ${frame.stepId} (L5)`);
+          this.#checkRuns(world, id, frame, events);
+        }
+        for (const gate of Object.values(state.gates)) {
+          if (status === "completed") assert.equal(gate.status, "resolved", `${id} ${gate.gateId} (L5)`);
         }
         this.tally.doubts += events.filter(({ type }) => type === "EFFECT_INDOUBT").length;
         this.tally.events += events.length;
@@ -288,9 +270,45 @@ export class Lane {
     return stories;
   }
 
-  #hear(place: Place, lines: readonly string[], where: string): void {
-    place.hear(lines, where);
-    this.tally.threads += lines.filter((line) => line.startsWith("warning The thread of partitions")).length;
+  /** L3, L4: the log, and what was seen outside of the runs of one step that is done. */
+  #checkRuns(
+    world: OutsideWorld,
+    id: string,
+    { stepId, attempts }: { readonly stepId: string; readonly attempts: number },
+    events: readonly EventEnvelope[],
+  ): void {
+    const where = `${id} ${stepId}`;
+    const runs = world.runsOf(id, stepId);
+    assert.ok(runs, `${where} is recorded as done and never ran (L3)`);
+    const { started, finished } = runs;
+    const retries = retriesOf(events, stepId);
+    const known = [1, ...retries.map(({ attempt }) => attempt)];
+    assert.deepEqual(
+      known,
+      Array.from({ length: attempts }, (_, i) => i + 1),
+      `${where}: its attempts (L3)`,
+    );
+    const most = Math.max(...started, ...finished);
+    assert.ok(most <= attempts, `${where}: attempt ${most} is not in its log (L3)`);
+    assert.equal(started.at(-1), attempts, `${where}: the last attempt that began (L3)`);
+    assert.equal(finished.at(-1), attempts, `${where}: the last attempt that was done (L3)`);
+    assert.ok(!isRepeatedWhenDone(events, stepId), `${where} was asked for again when done (L3)`);
+    if (finished.length > 1) this.tally.doubledAllowed++;
+    if (stepId === "once")
+      assert.ok(
+        retries.every(({ reason }) => reason === "verdict"),
+        `${where} (L4)`,
+      );
+  }
+
+  /** A host complains of what happens to it, and of nothing else. */
+  #hear(place: Place, lines: readonly string[], round: Round | undefined, where: string): void {
+    place.hear(lines);
+    for (const line of lines.filter((said) => /^(warning|storage) /.test(said))) {
+      const isThread = (round?.actors ?? 0) > 0 && THREAD_ENDED.test(line);
+      assert.ok(isThread || round?.fault.kind === "full", `${where}: ${line}`);
+      if (isThread) this.tally.threads++;
+    }
   }
 }
 
@@ -305,100 +323,4 @@ interface HostOptions extends Pick<Round, "actors" | "pool" | "maxResident"> {
     readonly once?: string;
   };
   readonly roomKiB?: number;
-}
-
-/** One directory, and what is known of it. */
-class Place {
-  readonly world: OutsideWorld;
-  readonly counter: string;
-  /** Executions that were asked for and have not been seen to end. */
-  readonly open = new Set<string>();
-  readonly ended: string[] = [];
-  readonly acknowledged = new Map<string, Set<string>>();
-  rounds = 0;
-  readonly dir: string;
-  readonly partitions: number;
-  readonly sync: "flush" | "commit";
-
-  constructor(dir: string, partitions: number, sync: "flush" | "commit") {
-    this.dir = dir;
-    this.partitions = partitions;
-    this.sync = sync;
-    this.counter = `${dir}.counter`;
-    this.world = new OutsideWorld(this.counter, (stepId) => stepId.startsWith("crunch#"));
-  }
-
-  hear(lines: readonly string[], where: string): void {
-    for (const line of lines) {
-      const [what = "", id = ""] = line.split(" ");
-      assert.ok(!line.includes("is set aside"), `${where}: ${line}`);
-      if (!(what in ACKNOWLEDGED)) continue;
-      const heard = this.acknowledged.get(id) ?? new Set<string>();
-      this.acknowledged.set(id, heard.add(what));
-    }
-  }
-
-  remove(): void {
-    rmSync(this.dir, { recursive: true });
-    rmSync(this.counter);
-  }
-
-  /** Opens the directory the way a program would. */
-  async look<T>(use: (app: LoomApp) => Promise<T>): Promise<T> {
-    const app = defineConfig({ storage: lmdbStorage({ dir: this.dir }), autostart: false });
-    try {
-      return await use(app);
-    } finally {
-      await app.close();
-    }
-  }
-}
-
-function retriesOf(events: readonly EventEnvelope[], stepId: string): string[] {
-  return events
-    .filter(({ type }) => type === "STEP_RETRIED")
-    .map(({ payload }) => payload as { readonly stepId: string; readonly reason: string })
-    .filter((retry) => retry.stepId === stepId)
-    .map(({ reason }) => reason);
-}
-
-function isRepeatedWhenDone(events: readonly EventEnvelope[], stepId: string): boolean {
-  const ofStep = events.filter(({ payload }) => (payload as { stepId?: string }).stepId === stepId);
-  const done = ofStep.findIndex(({ type }) => type === "STEP_COMPLETED");
-  return done >= 0 && ofStep.slice(done).some(({ type }) => type === "STEP_RETRIED");
-}
-
-/** Whether a verdict stands behind a step that was in doubt. */
-function isDecided(events: readonly EventEnvelope[]): boolean {
-  const after = events.slice(events.findIndex(({ type }) => type === "EFFECT_INDOUBT") + 1);
-  return after.some(({ payload }) => (payload as { stepId?: string }).stepId === "once");
-}
-
-/**
- * What a log says, less what a crash may leave in it: repeated attempts and what these emitted, doubts, times, the order of branches.
- */
-function storyOf(events: readonly EventEnvelope[]): string[] {
-  return events
-    .filter(({ type }) => type !== "STEP_RETRIED" && type !== "EFFECT_INDOUBT" && type !== "second.seen")
-    .map(({ type, payload }) => {
-      const { wakeAt: _, ...said } = payload as Record<string, unknown>;
-      return `${type} ${JSON.stringify(said)}`;
-    })
-    .sort();
-}
-
-/** The limit is for every file of the host, and what it does to the world must never lack room. */
-function limitFiles({ dir, counter, partitions }: Place, roomKiB: number): string {
-  const logs = Array.from({ length: partitions }, (_, i) =>
-    kiB(join(dir, `p${String(i).padStart(3, "0")}`, "data.mdb")),
-  );
-  const most = Math.max(Math.max(...logs) + roomKiB, kiB(counter) + COUNTER_ROOM_KIB);
-  return `ulimit -S -f ${2 * most}`; // in blocks of 512 bytes
-}
-
-/** More than the effects of one round write. */
-const COUNTER_ROOM_KIB = 192;
-
-function kiB(file: string): number {
-  return Math.ceil((statSync(file, { throwIfNoEntry: false })?.size ?? 0) / 1024);
 }

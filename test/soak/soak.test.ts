@@ -54,25 +54,24 @@ describe("soak", () => {
   });
 
   it("notices an effect that begins again after its outcome was recorded", { timeout: 60_000 }, async () => {
-    const root = temporaryDirectory();
-    const lane = twoRounds(root);
-    await lane.round();
-    await lane.round();
-    const counter = join(root, "l-0.counter");
-    const [line = ""] = readFileSync(counter, "utf8").split("\n");
-    appendFileSync(counter, `${JSON.stringify({ ...(JSON.parse(line) as object), attempt: 99 })}\n`);
-    await expect(lane.finish()).rejects.toThrow("started again after its outcome was recorded");
+    await expect(finishWith({ attempt: 99 })).rejects.toThrow("started again after its outcome was recorded");
   });
 
   it("notices an attempt that its log does not know", { timeout: 60_000 }, async () => {
-    const root = temporaryDirectory();
-    const lane = twoRounds(root);
-    await lane.round();
-    await lane.round();
-    const counter = join(root, "l-0.counter");
-    const [line = ""] = readFileSync(counter, "utf8").split("\n");
-    const planted = { ...(JSON.parse(line) as object), moment: "finish", attempt: 99 };
-    appendFileSync(counter, `${JSON.stringify(planted)}\n`);
-    await expect(lane.finish()).rejects.toThrow("attempt 99 is not in its log");
+    await expect(finishWith({ moment: "finish", attempt: 99 })).rejects.toThrow(
+      "attempt 99 is not in its log",
+    );
   });
 });
+
+/** Two rounds and their end, the first line of the counter standing there once more, with these changes. */
+async function finishWith(changes: object): Promise<void> {
+  const root = temporaryDirectory();
+  const lane = twoRounds(root);
+  await lane.round();
+  await lane.round();
+  const counter = join(root, "l-0.counter");
+  const [line = ""] = readFileSync(counter, "utf8").split("\n");
+  appendFileSync(counter, `${JSON.stringify({ ...(JSON.parse(line) as object), ...changes })}\n`);
+  await lane.finish();
+}

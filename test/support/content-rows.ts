@@ -1,7 +1,7 @@
 // Content rows: what lies in the table of content of a partition nobody has open, read with nothing of ours.
 
-import { join } from "node:path";
 import { open } from "lmdb";
+import { partitionPath } from "../../src/kernel/store/lmdb/directory.js";
 
 const KINDS = ["", "contents", "chunks", "staged", "citations"];
 
@@ -9,7 +9,7 @@ const KINDS = ["", "contents", "chunks", "staged", "citations"];
 export async function contentRows(dir: string, partition = 0): Promise<Record<string, number>> {
   const binary = { encoding: "binary", keyEncoding: "binary" } as const;
   const root = open<Uint8Array, Uint8Array>({
-    path: join(dir, `p${String(partition).padStart(3, "0")}`),
+    path: partitionPath(dir, partition),
     readOnly: true,
     maxDbs: 24,
     ...binary,
